@@ -3,6 +3,7 @@ package arrow
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"sync"
 
 	flatbuffers "github.com/google/flatbuffers/go"
@@ -15,39 +16,14 @@ import (
 // magic begins and ends a file.
 const magic = "ARROW1"
 
-// Numbers of the Arrow project's FlatBuffers schemas: Schema.fbs, Message.fbs, File.fbs.
+// Numbers of the Arrow project's FlatBuffers schemas: Schema.fbs, Message.fbs, File.fbs. The fields
+// of their tables have numbers too, in the order of the comment where a table is made.
 const (
 	metadataVersion       = 4 // MetadataVersion.V5
 	headerDictionaryBatch = 2 // MessageHeader.DictionaryBatch
 	headerRecordBatch     = 3 // MessageHeader.RecordBatch
-
-	// Indices of fields in tables; a name that ends in Fields is the number of fields.
-	messageVersion    = 0
-	messageHeaderType = 1
-	messageHeader     = 2
-	messageBodyLength = 3
-	messageFields     = 5
-
-	batchLength      = 0
-	batchNodes       = 1
-	batchBuffers     = 2
-	batchCompression = 3
-	batchFields      = 5
-
-	dictionaryID     = 0
-	dictionaryData   = 1
-	dictionaryFields = 3
-
-	compressionCodec  = 0
-	compressionFields = 2
-	codecLZ4          = 0 // CompressionType.LZ4_FRAME
-	codecZstd         = 1 // CompressionType.ZSTD
-
-	footerVersion       = 0
-	footerSchema        = 1
-	footerDictionaries  = 2
-	footerRecordBatches = 3
-	footerFields        = 5
+	codecLZ4              = 0 // CompressionType.LZ4_FRAME
+	codecZstd             = 1 // CompressionType.ZSTD
 )
 
 // continuation begins each message, and the end of a stream, where a length of 0 follows.
@@ -82,19 +58,19 @@ func (r *recordBatch) message() []byte {
 func (r *recordBatch) dictionaryMessage(id int64) []byte {
 	b := flatbuffers.NewBuilder(256)
 	data := r.addTable(b)
-	b.StartObject(dictionaryFields)
-	b.PrependInt64Slot(dictionaryID, id, 0)
-	b.PrependUOffsetTSlot(dictionaryData, data, 0)
+	b.StartObject(3) // id, data, isDelta
+	b.PrependInt64Slot(0, id, 0)
+	b.PrependUOffsetTSlot(1, data, 0)
 	return r.finish(b, headerDictionaryBatch, b.EndObject())
 }
 
 // finish returns a message whose header is the given table, of the given kind.
 func (r *recordBatch) finish(b *flatbuffers.Builder, kind byte, header flatbuffers.UOffsetT) []byte {
-	b.StartObject(messageFields)
-	b.PrependInt16Slot(messageVersion, metadataVersion, 0)
-	b.PrependByteSlot(messageHeaderType, kind, 0)
-	b.PrependUOffsetTSlot(messageHeader, header, 0)
-	b.PrependInt64Slot(messageBodyLength, r.size, 0)
+	b.StartObject(5) // version, header_type, header, bodyLength, custom_metadata
+	b.PrependInt16Slot(0, metadataVersion, 0)
+	b.PrependByteSlot(1, kind, 0)
+	b.PrependUOffsetTSlot(2, header, 0)
+	b.PrependInt64Slot(3, r.size, 0)
 	b.Finish(b.EndObject())
 	return b.FinishedBytes()
 }
@@ -103,29 +79,27 @@ func (r *recordBatch) finish(b *flatbuffers.Builder, kind byte, header flatbuffe
 func (r *recordBatch) addTable(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	var compression flatbuffers.UOffsetT
 	if r.codec != nil {
-		b.StartObject(compressionFields)
-		b.PrependInt8Slot(compressionCodec, r.codec.id, -1)
+		b.StartObject(2) // codec, method
+		b.PrependInt8Slot(0, r.codec.id, -1)
 		compression = b.EndObject()
 	}
-	b.StartVector(16, len(r.buffers), 8)
-	for i := len(r.buffers) - 1; i >= 0; i-- { // struct Buffer {offset: long; length: long}
-		b.PrependInt64(r.buffers[i].length)
-		b.PrependInt64(r.buffers[i].offset)
-	}
-	buffers := b.EndVector(len(r.buffers))
-	b.StartVector(16, len(r.nodes), 8)
-	for i := len(r.nodes) - 1; i >= 0; i-- { // struct FieldNode {length: long; null_count: long}
-		b.PrependInt64(int64(r.nodes[i].Nulls))
-		b.PrependInt64(int64(r.nodes[i].Length))
-	}
-	nodes := b.EndVector(len(r.nodes))
-
-	b.StartObject(batchFields)
-	b.PrependInt64Slot(batchLength, int64(r.rows), 0)
-	b.PrependUOffsetTSlot(batchNodes, nodes, 0)
-	b.PrependUOffsetTSlot(batchBuffers, buffers, 0)
-	b.PrependUOffsetTSlot(batchCompression, compression, 0)
+	buffers, nodes := addPairs(b, r.buffers), addPairs(b, r.nodes)
+	b.StartObject(5) // length, nodes, buffers, compression, variadicBufferCounts
+	b.PrependInt64Slot(0, int64(r.rows), 0)
+	b.PrependUOffsetTSlot(1, nodes, 0)
+	b.PrependUOffsetTSlot(2, buffers, 0)
+	b.PrependUOffsetTSlot(3, compression, 0)
 	return b.EndObject()
+}
+
+// addPairs adds a vector of structs of two longs: FieldNode (length, null_count), Buffer.
+func addPairs(b *flatbuffers.Builder, pairs []pair) flatbuffers.UOffsetT {
+	b.StartVector(16, len(pairs), 8)
+	for _, p := range slices.Backward(pairs) {
+		b.PrependInt64(p.second)
+		b.PrependInt64(p.first)
+	}
+	return b.EndVector(len(pairs))
 }
 
 // footer returns the end of a file: an index of dictionaries and batches, its length and magic.
@@ -138,22 +112,22 @@ func footer(schema []byte, dictionaries, batches []block) []byte {
 	b.CreateByteVector(schema) // the last bytes of the buffer, from whose end offsets are counted
 	schemaTable := flatbuffers.UOffsetT(len(schema)) - headerTable(schema)
 
-	blockVector := func(blocks []block) flatbuffers.UOffsetT {
+	blockVector := func(blocks []block) flatbuffers.UOffsetT { // structs Block
 		b.StartVector(24, len(blocks), 8)
-		for i := len(blocks) - 1; i >= 0; i-- { // struct Block {offset: long; metaDataLength: int; bodyLength: long}
-			b.PrependInt64(blocks[i].body)
+		for _, k := range slices.Backward(blocks) { // of offset: long; metaDataLength: int; bodyLength: long
+			b.PrependInt64(k.body)
 			b.Pad(4)
-			b.PrependInt32(int32(blocks[i].metadata))
-			b.PrependInt64(blocks[i].offset)
+			b.PrependInt32(int32(k.metadata))
+			b.PrependInt64(k.offset)
 		}
 		return b.EndVector(len(blocks))
 	}
 	dictionaryBlocks, batchBlocks := blockVector(dictionaries), blockVector(batches)
-	b.StartObject(footerFields)
-	b.PrependInt16Slot(footerVersion, metadataVersion, 0)
-	b.PrependUOffsetTSlot(footerSchema, schemaTable, 0)
-	b.PrependUOffsetTSlot(footerDictionaries, dictionaryBlocks, 0)
-	b.PrependUOffsetTSlot(footerRecordBatches, batchBlocks, 0)
+	b.StartObject(5) // version, schema, dictionaries, recordBatches, custom_metadata
+	b.PrependInt16Slot(0, metadataVersion, 0)
+	b.PrependUOffsetTSlot(1, schemaTable, 0)
+	b.PrependUOffsetTSlot(2, dictionaryBlocks, 0)
+	b.PrependUOffsetTSlot(3, batchBlocks, 0)
 	b.Finish(b.EndObject())
 
 	end := b.FinishedBytes()
@@ -164,27 +138,28 @@ func footer(schema []byte, dictionaries, batches []block) []byte {
 // headerTable returns the position of the schema's table in message.
 func headerTable(message []byte) flatbuffers.UOffsetT {
 	table := flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}
-	field := table.Offset(4 + 2*messageHeader) // the vtable begins with its own size and the table's
+	field := table.Offset(4 + 2*2) // header: the vtable begins with its own size and the table's
 	return table.Indirect(table.Pos + flatbuffers.UOffsetT(field))
 }
 
 // A recordBatch collects the metadata and the body of a record batch message.
 type recordBatch struct {
 	rows    int
-	codec   *codec        // nil if buffers are not compressed
-	nodes   []layout.Node // of the arrays, depth first
-	buffers []buffer
+	codec   *codec    // nil if buffers are not compressed
+	nodes   []pair    // lengths and nulls of the arrays, depth first
+	buffers []pair    // offsets in the body and lengths, without padding
 	body    [][]byte  // the buffers and their padding
 	size    int64     // bytes of body
 	frames  []*[]byte // memory of the compressed buffers
 }
 
-// A buffer is the position of a buffer in the body, without padding.
-type buffer struct{ offset, length int64 }
+type pair struct{ first, second int64 }
 
 // add adds an array, whose buffers are compressed unless they are empty.
 func (r *recordBatch) add(a layout.Array) error {
-	r.nodes = append(r.nodes, a.Nodes...)
+	for _, n := range a.Nodes {
+		r.nodes = append(r.nodes, pair{int64(n.Length), int64(n.Nulls)})
+	}
 	for _, data := range a.Buffers {
 		if r.codec != nil && len(data) > 0 {
 			f, err := r.codec.compress(data)
@@ -194,7 +169,7 @@ func (r *recordBatch) add(a layout.Array) error {
 			r.frames = append(r.frames, f)
 			data = *f
 		}
-		r.buffers = append(r.buffers, buffer{r.size, int64(len(data))})
+		r.buffers = append(r.buffers, pair{r.size, int64(len(data))})
 		padding := make([]byte, align(len(data))-len(data))
 		r.body = append(r.body, data, padding)
 		r.size += int64(len(data) + len(padding))
