@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -324,17 +325,13 @@ func openSink(r *request, to destination) (sink.Sink, error) {
 	if out.sharding == nil {
 		return out.format.Open(to.writer, to.folder, out.job.schema, out.options)
 	}
-	subfolder, err := to.folder.Subfolder(out.sharding.subfolder)
-	if err != nil {
-		return nil, err
-	}
 	perFile := *out.job.schema
 	if r.RowsPerFile > 0 && (perFile.Rows < 0 || perFile.Rows > r.RowsPerFile) {
 		perFile.Rows = r.RowsPerFile // row groups depend on it
 	}
-	options := parts.Options{Stem: out.sharding.stem, Extension: out.fileExtension(), Rows: r.RowsPerFile,
-		First: out.job.first}
-	return parts.New(subfolder, out.job.schema, options, func(file io.Writer) (sink.Sink, error) {
+	options := parts.Options{Stem: path.Join(out.sharding.subfolder, out.sharding.stem),
+		Extension: out.fileExtension(), Rows: r.RowsPerFile, First: out.job.first}
+	return parts.New(to.folder, out.job.schema, options, func(file io.Writer) (sink.Sink, error) {
 		return out.format.Open(file, nil, &perFile, out.options)
 	})
 }

@@ -16,8 +16,8 @@ const MaxParts = 100_000
 
 // Options says how to split a table and how to name its files.
 type Options struct {
-	Stem      string // the beginning of names, such as "part"
-	Extension string // the end of names, such as ".parquet"
+	Stem      string // the beginning of paths in the folder, such as "part" or "data/train"
+	Extension string // the end of paths, such as ".parquet"
 	Rows      int64  // rows of every file but the last; 0 for one file
 	First     int64  // index of the table's first row
 }
@@ -31,7 +31,7 @@ type Part struct {
 // A Sink writes a table to many files. It implements sink.Sizer.
 type Sink struct {
 	Parts   []Part // the last one is being written, until Close
-	folder  *publish.Subfolder
+	folder  *publish.Folder
 	inner   sink.Splitter
 	options Options
 }
@@ -39,7 +39,7 @@ type Sink struct {
 // New returns a sink that writes files to folder, for tables of the schema s. open returns the
 // format's sink for the first file, which must be a sink.Splitter: its method Next begins each
 // other file. New fails with fault.Usage if there would be more than MaxParts files.
-func New(folder *publish.Subfolder, s *schema.Schema, o Options, open func(w io.Writer) (sink.Sink, error)) (
+func New(folder *publish.Folder, s *schema.Schema, o Options, open func(w io.Writer) (sink.Sink, error)) (
 	*Sink, error) {
 	if o.Rows > 0 && s.Rows > 0 && (s.Rows-1)/o.Rows >= MaxParts {
 		return nil, fault.New(fault.Usage,

@@ -30,14 +30,13 @@ import (
 var _ sink.Sizer = (*parts.Sink)(nil)
 
 // newFolder returns a folder for parts, and a function that publishes and reads it.
-func newFolder(t *testing.T) (*publish.Subfolder, func() map[string][]byte) {
+func newFolder(t *testing.T) (*publish.Folder, func() map[string][]byte) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
 	set := must.Get(
 		publish.Prepare([]publish.Target{{Path: dir, Folder: true, Kind: publish.Parts}}, publish.Options{}))(t)
 	t.Cleanup(set.Discard)
-	class := must.Get(set.Folder(0).Subfolder(""))(t)
-	return class, func() map[string][]byte {
+	return set.Folder(0), func() map[string][]byte {
 		t.Helper()
 		must.Do(t, set.Commit())
 		entries := must.Get(os.ReadDir(dir))(t)
@@ -67,8 +66,8 @@ func TestContract(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %d rows", name, o.Rows), func(t *testing.T) {
 				t.Parallel()
 				sinktest.Run(t, func(t *testing.T, s *schema.Schema) (sink.Sink, func() map[string][]byte, error) {
-					class, finish := newFolder(t)
-					k, err := parts.New(class, s, o, open(s))
+					folder, finish := newFolder(t)
+					k, err := parts.New(folder, s, o, open(s))
 					return k, finish, err
 				}, sinktest.Images(), sinktest.Unlabelled())
 			})
@@ -97,9 +96,9 @@ func numbers(first, rows, size int) (s *schema.Schema, batches []schema.Batch) {
 // order and their descriptions.
 func write(t *testing.T, o parts.Options, s *schema.Schema, batches []schema.Batch) (files []string, all []parts.Part) {
 	t.Helper()
-	class, finish := newFolder(t)
+	folder, finish := newFolder(t)
 	o.Stem, o.Extension = "part", ".csv"
-	k := must.Get(parts.New(class, s, o, func(w io.Writer) (sink.Sink, error) {
+	k := must.Get(parts.New(folder, s, o, func(w io.Writer) (sink.Sink, error) {
 		return csv.New(w, s, sink.Options{Layout: "matrix"})
 	}))(t)
 	steps := make([]func() error, len(batches))
@@ -161,8 +160,8 @@ func TestRows(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	s, _ := numbers(0, 200_001, 1<<16)
-	class, _ := newFolder(t)
-	_, err := parts.New(class, s, parts.Options{Rows: 2, Stem: "part"}, openCSV(s))
+	folder, _ := newFolder(t)
+	_, err := parts.New(folder, s, parts.Options{Rows: 2, Stem: "part"}, openCSV(s))
 	if err == nil || !strings.Contains(err.Error(), "100001 files") ||
 		!strings.Contains(fault.HintOf(err), "--rows-per-file 3 ") {
 		t.Errorf("found %v, expected a hint to use 3 rows", err)
@@ -200,8 +199,8 @@ func TestFailuresOfTheFormat(t *testing.T) {
 		t.Run("at "+at, func(t *testing.T) {
 			t.Parallel()
 			s, batches := numbers(0, 10, 4)
-			class, _ := newFolder(t)
-			k, err := parts.New(class, s, parts.Options{Rows: 2, Stem: "part", Extension: ".x"},
+			folder, _ := newFolder(t)
+			k, err := parts.New(folder, s, parts.Options{Rows: 2, Stem: "part", Extension: ".x"},
 				func(io.Writer) (sink.Sink, error) { return failing{at}, failing{at}.fails("open") })
 			for i := 0; i < len(batches) && err == nil; i++ {
 				var step func() error
@@ -227,8 +226,8 @@ func TestTooManyParts(t *testing.T) {
 	}
 	s, _ := numbers(0, 10, 10)
 	s.Rows = -1
-	class, _ := newFolder(t)
-	k := must.Get(parts.New(class, s, parts.Options{Rows: 1, Stem: "part", Extension: ".x"},
+	folder, _ := newFolder(t)
+	k := must.Get(parts.New(folder, s, parts.Options{Rows: 1, Stem: "part", Extension: ".x"},
 		func(io.Writer) (sink.Sink, error) { return failing{}, nil }))(t)
 	for row := range int64(parts.MaxParts + 1) {
 		step, err := k.Encode(t.Context(), schema.Batch{First: row, Rows: 1, Columns: [][]byte{{1, 2, 3, 4}}})

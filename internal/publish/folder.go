@@ -26,20 +26,14 @@ type Folder struct {
 	self *os.File // opened before the first write: syncfs reports the errors since then
 	kind Kind
 
-	mu         sync.Mutex // guards the rest
-	subfolders map[string]*Subfolder
+	mu         sync.Mutex      // guards the rest
+	subfolders map[string]bool // those that are made
 	streams    []*Stream
 	listing    uint64 // of its files and subfolders, see list
 	files      int64
 	bytes      int64
 	err        error // the first failure, which Commit repeats
 	closed     bool
-}
-
-// A Subfolder is a folder in a Folder, or the Folder itself.
-type Subfolder struct {
-	folder *Folder
-	prefix string // of paths in it: "" or "name/"
 }
 
 // create makes the folder at partial, as File.create does; its owner can always fill and delete it.
@@ -49,7 +43,7 @@ func (d *Folder) create(partial string, old fs.FileInfo) (err error) {
 	if old != nil {
 		mode = old.Mode()&(fs.ModePerm|fs.ModeSetgid|fs.ModeSticky) | 0o700
 	}
-	d.subfolders = map[string]*Subfolder{"": {folder: d}}
+	d.subfolders = map[string]bool{}
 	if err = os.Mkdir(partial, mode.Perm()); err == nil {
 		d.root, err = os.OpenRoot(partial)
 	}
@@ -62,32 +56,35 @@ func (d *Folder) create(partial string, old fs.FileInfo) (err error) {
 	return err
 }
 
-// Subfolder returns the subfolder with the given name, which the first call makes; "" is the folder
-// itself. It fails with fs.ErrInvalid if the name is not plain. A plain name is valid UTF-8, has no
-// separator of any system, and is local on this one (see [filepath.IsLocal]).
-func (d *Folder) Subfolder(name string) (*Subfolder, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if s := d.subfolders[name]; s != nil {
-		return s, nil
+// add calls effect, which makes file, a path as WriteFile has it, in a subfolder made if it is new.
+func (d *Folder) add(operation, file string, effect func() error) error {
+	names := strings.Split(file, "/")
+	isPlain := func(name string) bool {
+		return name != "." && fs.ValidPath(name) && filepath.IsLocal(name) && !strings.ContainsAny(name, "\\\x00")
 	}
-	err := d.add("makeSubfolder", name, name, func() error { return d.root.Mkdir(name, 0o777) })
-	if err != nil {
-		return nil, failure(d.path, "making folder "+name, err)
+	if last := len(names) - 1; last > 1 || !isPlain(names[0]) || !isPlain(names[last]) {
+		return fmt.Errorf("%w: %q is not a plain file name", fs.ErrInvalid, file)
 	}
-	s := &Subfolder{folder: d, prefix: name + "/"}
-	d.subfolders[name] = s
-	d.listing += term(s.prefix, 0)
-	return s, nil
+	if len(names) > 1 {
+		if err := d.makeSubfolder(names[0]); err != nil {
+			return failure(d.path, "making folder "+names[0], err)
+		}
+	}
+	return d.disk(operation, file, effect)
 }
 
-// add calls effect, which makes a file or folder at path. It refuses names that are not plain file
-// names (see [Folder.Subfolder]).
-func (d *Folder) add(operation, path, name string, effect func() error) error {
-	if name == "." || !fs.ValidPath(name) || !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`+"\x00") {
-		return fmt.Errorf("%w: %q is not a plain file name", fs.ErrInvalid, name)
+func (d *Folder) makeSubfolder(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.subfolders[name] {
+		return nil
 	}
-	return d.disk(operation, path, effect)
+	err := d.disk("makeSubfolder", name, func() error { return d.root.Mkdir(name, 0o777) })
+	if err == nil {
+		d.subfolders[name] = true
+		d.listing += term(name+"/", 0)
+	}
+	return err
 }
 
 // Totals returns the number of files written to the folder and its subfolders, and their bytes.
@@ -98,19 +95,20 @@ func (d *Folder) Totals() (files, bytes int64) {
 	return d.files, d.bytes
 }
 
-// WriteFile makes a file that holds data. The name must be new, and a plain file name (see
-// [Folder.Subfolder]). Many goroutines may call it. After an error the folder cannot be committed.
-func (s *Subfolder) WriteFile(name string, data []byte) error {
-	d, path := s.folder, s.prefix+name
-	if err := d.writeFile(path, name, data); err != nil {
+// WriteFile makes a file that holds data. Its path must be new: a name, or that of a subfolder, a
+// slash and a name. It fails with fs.ErrInvalid if a name is not plain. A plain name is valid
+// UTF-8, has no separator of any system, and is local on this one (see [filepath.IsLocal]). Many
+// goroutines may call it. After an error the folder cannot be committed.
+func (d *Folder) WriteFile(path string, data []byte) error {
+	if err := d.writeFile(path, data); err != nil {
 		return d.fail("writing "+path, err)
 	}
 	d.count(path, int64(len(data)))
 	return nil
 }
 
-func (d *Folder) writeFile(path, name string, data []byte) error {
-	return d.add("writeFile", path, name, func() error { return writeFile(d.self, d.root, path, data) })
+func (d *Folder) writeFile(path string, data []byte) error {
+	return d.add("writeFile", path, func() error { return writeFile(d.self, d.root, path, data) })
 }
 
 // count adds a complete file of size bytes to the totals.
@@ -140,17 +138,16 @@ type Stream struct {
 	sum    []byte       // the result of digest, set by Close
 }
 
-// Create starts a file. The name must be new, and a plain file name (see [Folder.Subfolder]);
-// [Set.Complete] may add to it (see [Kind]). After an error the folder cannot be committed.
-func (s *Subfolder) Create(name string) (*Stream, error) {
-	d := s.folder
-	f := &Stream{File: File{disk: d.disk, path: d.path, inFolder: true}, name: s.prefix + name, digest: xxh3.New()}
-	err := d.add("createStream", f.name, name, func() (err error) {
+// Create starts a file at a path like those of [Folder.WriteFile]. [Set.Complete] may add to it
+// (see [Kind]). After an error the folder cannot be committed.
+func (d *Folder) Create(path string) (*Stream, error) {
+	f := &Stream{File: File{disk: d.disk, path: d.path, inFolder: true}, name: path, digest: xxh3.New()}
+	err := d.add("createStream", path, func() (err error) {
 		f.handle, err = d.root.OpenFile(f.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		return err
 	})
 	if err != nil {
-		return nil, d.fail("creating "+f.name, err)
+		return nil, d.fail("creating "+path, err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -186,7 +183,7 @@ func (d *Folder) complete() error {
 		return err
 	}
 	if mark := marks[d.kind]; mark != "" {
-		if err := d.writeFile(mark, mark, d.Card); err != nil {
+		if err := d.writeFile(mark, d.Card); err != nil {
 			return fmt.Errorf("%s: %w", mark, err)
 		}
 		d.listing += term(mark, int64(len(d.Card)))

@@ -206,15 +206,10 @@ func run(d disk, o Options, outputs ...outputOf) error {
 }
 
 func put(d *Folder, name, content string) error {
-	class, base := filepath.Split(name)
-	c, err := d.Subfolder(strings.TrimSuffix(class, "/"))
-	if err != nil {
-		return err
+	if strings.HasSuffix(name, ".png") {
+		return d.WriteFile(name, []byte(content))
 	}
-	if strings.HasSuffix(base, ".png") {
-		return c.WriteFile(base, []byte(content))
-	}
-	f, err := c.Create(base)
+	f, err := d.Create(name)
 	if err != nil {
 		return err
 	}

@@ -58,10 +58,8 @@ func (l labels) writeClasses(folder *publish.Folder) error {
 	if l.names == nil {
 		return nil
 	}
-	// Neither can fail: the folder itself exists, and text is valid JSON.
-	root, _ := folder.Subfolder("")
-	text, _ := json.Marshal(schema.ClassFolders{Folders: l.names, Classes: l.column.Classes})
-	return root.WriteFile(schema.ClassesFile, append(text, '\n'))
+	text, _ := json.Marshal(schema.ClassFolders{Folders: l.names, Classes: l.column.Classes}) // cannot fail
+	return folder.WriteFile(schema.ClassesFile, append(text, '\n'))
 }
 
 // labelWidth returns the digits of the largest label that c can have; largest is Options.MaxLabel.
@@ -74,7 +72,7 @@ func labelWidth(c source.Column, largest int64) int {
 	return images.Digits(largest)
 }
 
-// folder returns the name of the class folder of a row with this label; "" is the folder itself.
+// folder returns the class folder of a row with this label, with a slash; "" is the folder itself.
 func (l labels) folder(label, row int64) (string, error) {
 	switch {
 	case !l.given:
@@ -83,7 +81,7 @@ func (l labels) folder(label, row int64) (string, error) {
 		if label < 0 || label >= int64(len(l.names)) || l.names[label] == "" {
 			return "", source.Unnamed(l.column, row, label)
 		}
-		return l.names[label], nil
+		return l.names[label] + "/", nil
 	case label < 0:
 		return "", images.BadValue(format, images.HintOther, l.column.Name, row,
 			"found the label %d, expected 0 or more: class folders are named 0, 1, 2, …", label)
@@ -91,7 +89,7 @@ func (l labels) folder(label, row int64) (string, error) {
 		return "", images.BadValue(format, "", l.column.Name, row, "found the label %d, expected at most %d digits",
 			label, l.width)
 	}
-	return string(images.AppendPadded(nil, label, l.width)), nil
+	return string(append(images.AppendPadded(nil, label, l.width), '/')), nil
 }
 
 // gaps lists the labels that are missing in present, from 0 to the largest one in it, or "".

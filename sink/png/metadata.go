@@ -67,22 +67,16 @@ func newMetadata(folder *publish.Folder, s *schema.Schema, found *images.Columns
 			add(schema.ClassName, names, size)
 		}
 	}
-	root, _ := folder.Subfolder("") // cannot fail, as it exists
-	stream, err := root.Create(schema.MetadataFile)
-	if err != nil {
-		return nil, err
+	var err error
+	if m.stream, err = folder.Create(schema.MetadataFile); err == nil {
+		_, err = m.stream.Write(append(header, '\n'))
 	}
-	m.stream = stream
-	_, err = stream.Write(append(header, '\n'))
 	return m, err
 }
 
-// append appends the line of row i of b, whose file is name in folder; neither needs quotes.
-func (m *metadata) append(dst []byte, folder string, name []byte, b schema.Batch, i int) []byte {
-	if folder != "" {
-		dst = append(append(dst, folder...), '/')
-	}
-	dst = append(dst, name...)
+// append appends the line of row i of b, whose file is at path, which needs no quotes.
+func (m *metadata) append(dst []byte, path string, b schema.Batch, i int) []byte {
+	dst = append(dst, path...)
 	for _, c := range m.columns {
 		dst = append(dst, ',')
 		data := b.Columns[c.index]

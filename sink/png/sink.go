@@ -55,7 +55,7 @@ func New(folder *publish.Folder, s *schema.Schema, o sink.Options) (*Sink, error
 		return nil, err
 	}
 	p.writers.New = func() any {
-		return &writer{sink: p, encoder: found.Pixels.NewEncoder(), classes: map[int64]classFolder{}}
+		return &writer{sink: p, encoder: found.Pixels.NewEncoder(), classes: map[int64]string{}}
 	}
 	return p, nil
 }
@@ -130,56 +130,47 @@ func (s *Sink) Close() error {
 type writer struct {
 	sink    *Sink
 	encoder *images.Encoder
-	classes map[int64]classFolder // the folders used so far, by label; the key is 0 if there are no labels
+	classes map[int64]string // the class folders so far, by label; the key is 0 if there are no labels
 	file    []byte
-	name    []byte
-}
-
-// A classFolder is the folder of a class and its name, "" for the folder itself.
-type classFolder struct {
-	*publish.Subfolder
-	name string
+	path    []byte
 }
 
 // write writes the file of row i of b, and appends its line of metadata.csv, if any, to lines.
 func (w *writer) write(lines []byte, b schema.Batch, i int) ([]byte, error) {
 	s := w.sink
 	row := b.First + int64(i)
-	class, err := w.class(b, i)
+	folder, err := w.folder(b, i)
 	if err != nil {
 		return lines, err
 	}
 	if w.file, err = w.encoder.Append(w.file[:0], b.Columns[s.images.Image], i, row); err != nil {
 		return lines, err
 	}
-	w.name = append(images.AppendPadded(w.name[:0], row, s.images.Digits), ".png"...)
+	w.path = append(images.AppendPadded(append(w.path[:0], folder...), row, s.images.Digits), ".png"...)
+	path := string(w.path)
 	if s.metadata != nil {
-		lines = s.metadata.append(lines, class.name, w.name, b, i)
+		lines = s.metadata.append(lines, path, b, i)
 	}
-	return lines, class.WriteFile(string(w.name), w.file)
+	return lines, s.folder.WriteFile(path, w.file)
 }
 
-// class returns the class folder of row i of b.
-func (w *writer) class(b schema.Batch, i int) (classFolder, error) {
+// folder returns the class folder of row i of b, as labels.folder does.
+func (w *writer) folder(b schema.Batch, i int) (string, error) {
 	s := w.sink
 	label := int64(0)
 	if s.labels.given {
 		label = source.Int(s.labels.column.DType, b.Columns[s.images.Label], i)
 	}
-	if c, ok := w.classes[label]; ok {
-		return c, nil
+	if folder, ok := w.classes[label]; ok {
+		return folder, nil
 	}
-	name, err := s.labels.folder(label, b.First+int64(i))
+	folder, err := s.labels.folder(label, b.First+int64(i))
 	if err != nil {
-		return classFolder{}, err
+		return "", err
 	}
-	c, err := s.folder.Subfolder(name)
-	if err != nil {
-		return classFolder{}, err
-	}
-	w.classes[label] = classFolder{Subfolder: c, name: name}
+	w.classes[label] = folder
 	if s.labels.given {
 		s.present.Store(label, true)
 	}
-	return w.classes[label], nil
+	return folder, nil
 }
