@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
+	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/source"
 )
 
@@ -18,10 +20,10 @@ type Pair struct {
 	// which their numbers of rows did not show.
 	Lengths error
 
-	expected, found               source.Table
-	columns                       []source.Column
-	expectedColumns, foundColumns []int // the compared columns of expected and found
-	rows                          int64 // read from both
+	expected, found source.Table
+	columns         []source.Column
+	compared        [2][]int // indices of the compared columns of expected and found
+	rows            int64    // read from both
 }
 
 // NewPair returns expected beside found. The counterpart of a column is the one of the same name,
@@ -71,11 +73,11 @@ func (p *Pair) match(partial, untyped bool) error {
 					other, name).In(f.Origin)
 			}
 		}
-		p.expectedColumns, p.foundColumns = append(p.expectedColumns, i), append(p.foundColumns, k)
+		p.compared[0], p.compared[1] = append(p.compared[0], i), append(p.compared[1], k)
 		p.columns, counterparts = append(p.columns, e), append(counterparts, f)
 	}
 	for k, f := range found {
-		if !slices.Contains(p.foundColumns, k) && (!partial || counterparts == nil) {
+		if !slices.Contains(p.compared[1], k) && (!partial || counterparts == nil) {
 			return fault.New(fault.Differs, "found column %s, which is not in the inputs: they have only %s",
 				f.Name, source.List(expected))
 		}
@@ -98,21 +100,26 @@ func (p *Pair) Rows() int64 { return max(p.expected.Rows(), p.found.Rows()) }
 // Close closes both tables.
 func (p *Pair) Close() error { return errors.Join(p.expected.Close(), p.found.Close()) }
 
-// Read reads the same number of rows from both tables. It ends with the shorter one.
+// Read reads the same number of rows from both tables, at once, as both may be compressed. It ends
+// with the shorter one.
 func (p *Pair) Read(ctx context.Context, b *source.Raw) error {
 	b.Rows = 0
 	if p.Lengths != nil {
 		return io.EOF
 	}
-	for i, table := range []source.Table{p.expected, p.found} {
-		raw := b.Part(i)
-		if err := table.Read(ctx, raw); err == io.EOF {
-			raw.Rows = 0
-		} else if err != nil {
-			return err
+	read := func(table source.Table, raw *source.Raw) error {
+		err := table.Read(ctx, raw)
+		if err == io.EOF {
+			raw.Rows, err = 0, nil
 		}
+		return err
 	}
 	want, got := b.Part(0), b.Part(1)
+	other := make(chan error, 1)
+	go func() { other <- pipeline.Recover(func() error { return read(p.found, got) }) }()
+	if err := cmp.Or(read(p.expected, want), <-other); err != nil {
+		return err
+	}
 	b.First, b.Rows = want.First, min(want.Rows, got.Rows)
 	p.rows += int64(b.Rows)
 	switch { // Read fills its batch, so the table with fewer rows has ended
@@ -142,13 +149,12 @@ func countError(found, expected int64) error {
 // Decode decodes both tables; the last batch of one may have more rows than that of the other.
 func (p *Pair) Decode(b *source.Raw) error {
 	b.Columns = b.Columns[:0]
-	columns := [][]int{p.expectedColumns, p.foundColumns}
 	for i, table := range []source.Table{p.expected, p.found} {
 		raw := b.Part(i)
 		if err := table.Decode(raw); err != nil {
 			return err
 		}
-		for _, k := range columns[i] {
+		for _, k := range p.compared[i] {
 			b.Columns = append(b.Columns, raw.Columns[k])
 		}
 	}

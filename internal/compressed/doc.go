@@ -18,9 +18,7 @@
 // Anything else after the last member is corrupt, even where gzip(1) only warns. All formats are
 // read from start to end: the seek table of a zstd file is skipped, like any skippable frame.
 //
-// Each compressed input has one goroutine, which passes decompressed data on in up to three buffers
-// of 256 KiB, so a bomb expands only as far as it is read. It ends at the end of the data, after an
-// error, or when Close is called. Plain data has none.
+// Data is decompressed by the goroutine that reads it, so a bomb expands only as far as it is read.
 //
 // A header may ask for a window (zstd) or a dictionary (xz), up to the limits above. Such memory is
 // not resident before data fills it. The blocks of an xz file share one dictionary. Measured as the

@@ -23,7 +23,7 @@ type format struct {
 
 	// open starts decoding at the first byte of in. The returned reader, which may be an io.Closer,
 	// ends with io.EOF only if the input ended where the format allows it. Its errors are
-	// interpreted by [decoding.classify].
+	// interpreted by [Reader.classify].
 	open func(in *bufio.Reader) (io.Reader, error)
 }
 

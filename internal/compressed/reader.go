@@ -2,59 +2,38 @@ package compressed
 
 import (
 	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"sync"
-	"time"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/idxport/idxport/internal/fault"
 )
+
+// inputBuffer is the size of the buffer for the input.
+const inputBuffer = 64 << 10
 
 // A Reader reads the decompressed bytes of its input. It is for one goroutine, except that Close
-// may be called at any time from others.
-//
-// Compressed data is decoded in a goroutine of its own, into buffers. A buffer is in free, then in
-// full, then current, and in free again. Both channels have room for all buffers: no send blocks.
+// may be called at any time from others. It turns whatever a decoder returns, including panics,
+// into the errors that this package promises.
 type Reader struct {
-	format string
-	in     *input
-	buf    *bufio.Reader // of in
-	full   chan chunk    // nil for plain data
-	free   chan []byte
-	stop   chan struct{} // closed by Close
-	done   chan struct{} // closed by the goroutine
-	once   sync.Once     // for closing stop
+	format format
+	closed atomic.Bool
 
-	// Used only by Read.
-	current []byte // the buffer being read
-	rest    []byte // the unread part of current
-	err     error  // returned after rest
+	mu  sync.Mutex // held by Read, which may block; guards the rest
+	in  *input
+	buf *bufio.Reader // of in
+	out io.Reader     // the decoder, nil before the first Read and for plain data
+	err error         // of the decoder, returned after the data before it
 }
-
-// A chunk is decompressed data and the error that followed it.
-type chunk struct {
-	data []byte
-	err  error
-}
-
-const (
-	// inputBuffer is the size of the buffer for the input.
-	inputBuffer = 64 << 10
-
-	// bufferSize is so large that passing on a buffer (about 1 µs) costs little compared with
-	// decoding it (more than 250 µs), and so small that it stays in a core's second-level cache.
-	bufferSize = 256 << 10
-
-	// buffers is the number of buffers: one being read, and two in advance.
-	buffers = 3
-
-	// closeGrace is how long Close waits for a Read of the input in progress. A disk is much
-	// faster, so the goroutine has ended when Close returns, unless that Read really blocks.
-	closeGrace = 100 * time.Millisecond
-)
 
 // NewReader detects the format from the first 6 bytes of r and returns a Reader of the decompressed
 // data. An empty input is plain. Errors are those of reading r; Read reports bad data.
-//
-// If the data is compressed, the Reader takes over r: a goroutine reads it in advance.
 func NewReader(r io.Reader) (*Reader, error) {
 	in := &input{r: r}
 	buf := bufio.NewReaderSize(in, inputBuffer)
@@ -62,97 +41,156 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	f := formatOf(prefix)
-	z := &Reader{format: f.name, in: in, buf: buf}
-	if f.open == nil {
-		return z, nil
-	}
-	z.full, z.free = make(chan chunk, buffers), make(chan []byte, buffers)
-	z.stop, z.done = make(chan struct{}), make(chan struct{})
-	for range buffers {
-		z.free <- nil
-	}
-	go z.decode(&decoding{format: f, in: in, buf: buf})
-	return z, nil
+	return &Reader{format: formatOf(prefix), in: in, buf: buf}, nil
 }
 
 // Format returns the name of the detected format.
-func (r *Reader) Format() string { return r.format }
-
-// decode fills buffers until the data ends or Close is called. It allocates a buffer when it first
-// needs it. The first ones are small: a caller that reads only a header does not wait for more.
-func (r *Reader) decode(d *decoding) {
-	defer close(r.done)
-	defer d.close()
-	for size := 1 << 10; ; size = min(4*size, bufferSize) {
-		var buf []byte
-		select {
-		case buf = <-r.free:
-		case <-r.stop:
-			return
-		}
-		if cap(buf) < size {
-			buf = make([]byte, size)
-		}
-		n, err := d.fill(buf[:size])
-		r.full <- chunk{buf[:n], err}
-		if err != nil {
-			return
-		}
-	}
-}
+func (r *Reader) Format() string { return r.format.name }
 
 // Read reads decompressed data. All data decoded before an error comes first, then the error:
 // io.EOF after valid trailers, a [fault.Error] for bad data, the input's own error, unchanged, if
 // reading it failed, and fs.ErrClosed after Close. It never returns 0 bytes without an error.
-func (r *Reader) Read(p []byte) (int, error) {
-	if len(p) == 0 {
+func (r *Reader) Read(p []byte) (n int, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case len(p) == 0:
 		return 0, nil
-	}
-	if r.in.closed.Load() {
+	case r.closed.Load():
 		return 0, fs.ErrClosed
-	}
-	if r.full == nil {
+	case r.format.open == nil:
 		return r.buf.Read(p)
 	}
-	for len(r.rest) == 0 {
-		if r.err != nil {
-			return 0, r.err
-		}
-		if r.current != nil {
-			r.free <- r.current
-			r.current = nil
-		}
-		select {
-		case c := <-r.full:
-			r.current, r.rest, r.err = c.data[:cap(c.data)], c.data, c.err
-		case <-r.stop:
-			return 0, fs.ErrClosed
-		}
+	for n == 0 && r.err == nil {
+		n, r.err = r.decode(p)
 	}
-	n := copy(p, r.rest)
-	r.rest = r.rest[n:]
-	return n, nil
+	if n > 0 {
+		return n, nil
+	}
+	return 0, r.err
 }
 
-// Close stops the decompression and waits for its goroutine. It does not close the input, and
-// always returns nil. It cannot interrupt a Read of the input that blocks (a pipe without a
-// writer). Then Close returns after a grace period of 100 ms, and the goroutine ends, without using
-// the input again, as soon as that Read returns, which closing the input usually causes.
+// Close ends the decompression. It does not close the input, and always returns nil. It does not
+// wait for a Read in progress, which may be of a pipe without a writer: the garbage collector then
+// gets the decoder.
 func (r *Reader) Close() error {
-	reading := r.in.close()
-	if r.full == nil {
+	r.closed.Store(true)
+	if !r.mu.TryLock() {
 		return nil
 	}
-	r.once.Do(func() { close(r.stop) })
-	if !reading {
-		// The goroutine cannot enter a Read of the input any more: it ends after a buffer at most.
-		<-r.done
-		return nil
+	defer r.mu.Unlock()
+	if c, ok := r.out.(io.Closer); ok {
+		c.Close() // its error repeats that of Read
 	}
-	select {
-	case <-r.done:
-	case <-time.After(closeGrace):
-	}
+	r.out = nil
 	return nil
+}
+
+// decode reads from the decoder. It opens it first, as that may block or fail like any read.
+func (r *Reader) decode(p []byte) (n int, err error) {
+	defer func() {
+		switch v := recover(); {
+		case v == nil:
+		case r.in.reading:
+			err = fmt.Errorf("reading %s input: panic: %v", r.format.name, v)
+		default:
+			err = r.errorAt(corrupt("panic in the decoder: %v", v))
+		}
+	}()
+	if r.out == nil {
+		r.out, err = r.format.open(r.buf)
+	}
+	if err == nil {
+		n, err = r.out.Read(p)
+	}
+	if err != nil {
+		err = r.classify(err)
+	}
+	return n, err
+}
+
+// classify translates a decoder's error. If the decoder has consumed everything up to a failed read
+// of the input, it returns the error of that read.
+func (r *Reader) classify(err error) error {
+	ended := r.in.delivered
+	if ended != nil && ended != io.EOF && r.buf.Buffered() == 0 {
+		return ended
+	}
+	var known *fault.Error
+	switch {
+	case err == io.EOF:
+		return err
+	case errors.As(err, &known):
+		return r.errorAt(known)
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return r.errorAt(unsupported("a window of more than %d MiB", maxZstdWindow>>20))
+	case errors.Is(err, zstd.ErrUnknownDictionary):
+		return r.errorAt(unsupported("%v", err))
+	case ended == io.EOF:
+		return r.errorAt(fault.New(fault.Truncated, "the data ends too early"))
+	}
+	return r.errorAt(corrupt("%v", err))
+}
+
+// errorAt returns an error like e whose message also names the format and the number of compressed
+// bytes that the decoder has taken, of xz up to 512 in advance. That number is not the Offset of
+// the error, which counts decompressed bytes.
+func (r *Reader) errorAt(e *fault.Error) error {
+	offset := r.in.taken - int64(r.buf.Buffered())
+	located := fault.New(e.Kind, "%s stream, at compressed byte %d: %s", r.format.name, offset, e.Msg).Because(e.Err)
+	switch e.Kind {
+	case fault.Truncated:
+		return located.WithHint("the file is incomplete: download or write it again")
+	case fault.Unsupported:
+		return located.WithHint("decompress it with the %s program first", r.format.name)
+	default:
+		return located.WithHint("the file is damaged: download or write it again")
+	}
+}
+
+// corrupt returns the error for a wrong checksum, invalid data, or junk after the last member.
+func corrupt(format string, args ...any) *fault.Error {
+	return fault.New(fault.Malformed, "corrupt data: "+format, args...)
+}
+
+// ErrExtra is the cause of the error for other data after complete gzip or xz streams.
+var ErrExtra = errors.New("extra data")
+
+// unsupported returns the error for data that may be valid but needs a feature, or an amount of
+// memory, that this package does not provide.
+func unsupported(format string, args ...any) *fault.Error {
+	return fault.New(fault.Unsupported, "not supported: "+format, args...)
+}
+
+// noEOF returns io.ErrUnexpectedEOF if err is io.EOF, and otherwise err.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// An input counts the bytes taken from r, and remembers how r ended.
+type input struct {
+	r         io.Reader
+	taken     int64 // bytes
+	reading   bool  // a Read of r is in progress, or has panicked
+	pending   error // came with data; the next Read returns it
+	delivered error // returned by Read; r is not used again
+}
+
+// Read reads into p, which is not empty. It returns data or an error, and repeats its last error.
+func (in *input) Read(p []byte) (n int, err error) {
+	for try := 0; in.pending == nil && try < 100; try++ { // reads that return neither data nor an error
+		in.reading = true
+		n, in.pending = in.r.Read(p)
+		in.reading = false
+		in.taken += int64(n)
+		if n > 0 {
+			return n, nil
+		}
+	}
+	in.pending = cmp.Or(in.pending, io.ErrNoProgress)
+	in.delivered = in.pending
+	return 0, in.delivered
 }

@@ -63,7 +63,7 @@ var rooms = map[string][]string{
 	"internal/parts":  {"schema", "sink", "internal/publish"},
 	"sink/tar": {
 		"schema", "sink", "internal/compressed", "internal/images", "source", "source/idx"},
-	"internal/compare": {"schema", "source", "source/idx"},
+	"internal/compare": {"pipeline", "schema", "source", "source/idx"},
 	"internal/summary": {"schema", "sink", "source", "source/idx"},
 	"internal/sinks":   {"internal/publish", "internal/images", "internal/layout", "schema", "sink..."},
 	"pipeline":         {"schema", "sink", "source"},
