@@ -16,6 +16,7 @@ import (
 	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -25,7 +26,7 @@ type output struct {
 	job     *job
 	format  sinks.Format
 	path    string
-	options sinks.Options
+	options sink.Options
 	perName bool     // old ones beside it, of other splits, columns or parts, may stay
 	above   []string // the folders above it whose names have that of its split or part
 	single  bool     // it holds one column, at a path that the user gave

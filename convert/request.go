@@ -16,6 +16,7 @@ import (
 	"github.com/idxport/idxport/internal/rows"
 	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -128,8 +129,8 @@ func (r *request) checkValues() error {
 }
 
 // formatOptions returns the options for outputs of format f.
-func (r *request) formatOptions(f sinks.Format) sinks.Options {
-	return sinks.Options{Compression: codecOf(chosenFor(r.codecs, f, r.codecsOf(f)).value), MaxLabel: -1,
+func (r *request) formatOptions(f sinks.Format) sink.Options {
+	return sink.Options{Compression: codecOf(chosenFor(r.codecs, f, r.codecsOf(f)).value), MaxLabel: -1,
 		Version: Version, Layout: chosenFor(r.layouts, f, f.LayoutNames()).value}
 }
 

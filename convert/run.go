@@ -256,7 +256,7 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 	}
 	in.reportTable(j.table)
 	for _, s := range open {
-		if n, ok := s.(sink.Noter); ok {
+		if n, ok := s.(interface{ Notes() []string }); ok {
 			r.report.addInfo(source.Info{Notes: n.Notes()})
 		}
 	}

@@ -92,8 +92,3 @@ type Splitter interface {
 	// Next begins another output in w after Close.
 	Next(w io.Writer) error
 }
-
-// A Noter has notes for the user about its output, such as which columns it leaves out.
-type Noter interface {
-	Notes() []string
-}

@@ -24,7 +24,7 @@ func TestSinksCountTheirEncoders(t *testing.T) {
 	} {
 		f, _ := sinks.Named(c.format)
 		size := func(level int) int64 {
-			o := sinks.Options{Compression: compressed.Codec{Name: c.codec, Level: level}}
+			o := sink.Options{Compression: compressed.Codec{Name: c.codec, Level: level}}
 			k := must.Get(f.Open(io.Discard, nil, s, o))(t)
 			return k.(sink.Sizer).BatchSize(s.BatchRows())
 		}

@@ -39,16 +39,13 @@ type Format struct {
 	Codecs       []string      // compressions inside the format, the default first; nil if it has none
 	Layouts      []sink.Layout // ways to hold a table, the default first; nil if there is only one
 
-	stream bool // Options.Stream
-	comma  byte // Options.Comma
+	stream bool // sink.Options.Stream
+	comma  byte // sink.Options.Comma
 	open   opener
 }
 
-// Options are the options of all formats.
-type Options = sink.Options
-
 // An opener is the function behind Format.Open.
-type opener func(w io.Writer, folder *publish.Folder, s *schema.Schema, o Options) (sink.Sink, error)
+type opener func(w io.Writer, folder *publish.Folder, s *schema.Schema, o sink.Options) (sink.Sink, error)
 
 // All returns the formats in the order in which they are listed to users.
 func All() []Format {
@@ -67,7 +64,7 @@ func All() []Format {
 			Layouts: texts, Splittable: true, ClassColumn: true, open: stream(csv.New)},
 		{Name: "png", Title: "a folder of PNG images, with a subfolder for each label", Folder: true,
 			Images: true, Layouts: png.Layouts(),
-			open: func(_ io.Writer, folder *publish.Folder, s *schema.Schema, o Options) (sink.Sink, error) {
+			open: func(_ io.Writer, folder *publish.Folder, s *schema.Schema, o sink.Options) (sink.Sink, error) {
 				return png.New(folder, s, o)
 			}},
 		{Name: "tar", Title: "WebDataset: a tar file of PNG images and their labels", Extension: ".tar",
@@ -81,7 +78,7 @@ func All() []Format {
 
 // Open returns the sink of f for tables of the schema s, or fault.Usage if f cannot hold them. It
 // writes to w or, if f is a folder, to that; the other may be nil.
-func (f Format) Open(w io.Writer, folder *publish.Folder, s *schema.Schema, o Options) (sink.Sink, error) {
+func (f Format) Open(w io.Writer, folder *publish.Folder, s *schema.Schema, o sink.Options) (sink.Sink, error) {
 	o.Stream, o.Comma = f.stream, f.comma
 	return f.open(w, folder, s, o)
 }
@@ -188,8 +185,8 @@ func (f Format) FileExtension(codec string) string {
 }
 
 // stream returns the function open of a format that is written to a stream.
-func stream[S sink.Sink](open func(io.Writer, *schema.Schema, Options) (S, error)) opener {
-	return func(w io.Writer, _ *publish.Folder, s *schema.Schema, o Options) (sink.Sink, error) {
+func stream[S sink.Sink](open func(io.Writer, *schema.Schema, sink.Options) (S, error)) opener {
+	return func(w io.Writer, _ *publish.Folder, s *schema.Schema, o sink.Options) (sink.Sink, error) {
 		return open(w, s, o)
 	}
 }
@@ -197,7 +194,7 @@ func stream[S sink.Sink](open func(io.Writer, *schema.Schema, Options) (S, error
 // ClassNames is the file of class names, one per line, beside IDX files, which cannot store them.
 func ClassNames() Format {
 	return Format{Name: "classes", Extension: schema.NamesExtension, Beside: true,
-		open: stream(func(w io.Writer, s *schema.Schema, o Options) (*classNames, error) {
+		open: stream(func(w io.Writer, s *schema.Schema, o sink.Options) (*classNames, error) {
 			for _, name := range s.Columns[o.Column].Classes {
 				if strings.ContainsAny(name, "\r\n") {
 					return nil, fault.New(fault.Usage, "found the class name %q, expected one line", name).

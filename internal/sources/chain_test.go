@@ -50,7 +50,7 @@ func images(rows int) layouttest.Table {
 func asParquet(t *testing.T, table layouttest.Table, rows ...int) (files []string) {
 	t.Helper()
 	open := func(w io.Writer, s *schema.Schema) (sink.Sink, error) {
-		return sinkparquet.New(w, s, sinkparquet.Options{})
+		return sinkparquet.New(w, s, sink.Options{})
 	}
 	from := 0
 	for _, n := range rows {

@@ -26,7 +26,7 @@ import (
 )
 
 // check reads file back and compares it, bit for bit, with written, in batches of batch rows.
-func check(tb testing.TB, t layouttest.Table, file []byte, o Options, batch int) {
+func check(tb testing.TB, t layouttest.Table, file []byte, o sink.Options, batch int) {
 	tb.Helper()
 	found, batches := read(tb, file, o.Stream)
 	columns, _, err := layout.Represent(t.Schema(), o.Layout)
@@ -75,7 +75,7 @@ func TestRoundTrip(t *testing.T) {
 	layouttest.Each(t, layouttest.Names(), rows, func(t *testing.T, layoutName string, written layouttest.Table) {
 		for _, codec := range Codecs() {
 			for _, stream := range []bool{false, true} {
-				o := Options{Layout: layoutName, Compression: compressed.Codec{Name: codec}, Stream: stream}
+				o := sink.Options{Layout: layoutName, Compression: compressed.Codec{Name: codec}, Stream: stream}
 				if layoutName == "huggingface" {
 					checkImages(t, written, o, 97)
 					continue
@@ -96,7 +96,7 @@ func TestLevels(t *testing.T) {
 	for codec, highest := range map[string]int{"lz4": 9, "zstd": 22} {
 		var sizes []int
 		for _, level := range []int{0, highest} {
-			o := Options{Compression: compressed.Codec{Name: codec, Level: level}}
+			o := sink.Options{Compression: compressed.Codec{Name: codec, Level: level}}
 			file := write(t, written, o, 700)
 			check(t, written, file, o, 700)
 			sizes = append(sizes, len(file))
@@ -113,7 +113,7 @@ func TestLevels(t *testing.T) {
 func TestFileIsAStream(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(50, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{3}})
-	file, stream := write(t, written, Options{}, 20), write(t, written, Options{Stream: true}, 20)
+	file, stream := write(t, written, sink.Options{}, 20), write(t, written, sink.Options{Stream: true}, 20)
 	if !bytes.HasPrefix(file, []byte("ARROW1\x00\x00")) || !bytes.HasSuffix(file, []byte("ARROW1")) ||
 		!bytes.HasPrefix(file[8:], stream) {
 		t.Error("the file is not a magic number, the stream and a footer")
@@ -134,14 +134,14 @@ func TestUnsupported(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		shape   []int
-		options Options
+		options sink.Options
 	}{
-		{"codec", nil, Options{Compression: compressed.Codec{Name: "gzip"}}},
-		{"level of no codec", nil, Options{Compression: compressed.Codec{Level: 1}}},
-		{"level", nil, Options{Compression: compressed.Codec{Name: "lz4", Level: 10}}},
-		{"layout", nil, Options{Layout: "lists"}},
-		{"body of 256 MiB", []int{256 << 20}, Options{}},
-		{"list of 2^31 elements", []int{min(1<<31, math.MaxInt)}, Options{}},
+		{"codec", nil, sink.Options{Compression: compressed.Codec{Name: "gzip"}}},
+		{"level of no codec", nil, sink.Options{Compression: compressed.Codec{Level: 1}}},
+		{"level", nil, sink.Options{Compression: compressed.Codec{Name: "lz4", Level: 10}}},
+		{"layout", nil, sink.Options{Layout: "lists"}},
+		{"body of 256 MiB", []int{256 << 20}, sink.Options{}},
+		{"list of 2^31 elements", []int{min(1<<31, math.MaxInt)}, sink.Options{}},
 	} {
 		s := &schema.Schema{Columns: []source.Column{{Name: "x", DType: idx.Uint8, Shape: test.shape}}}
 		if _, err := New(io.Discard, s, test.options); !errors.Is(err, fault.Usage) {
@@ -156,19 +156,19 @@ func TestContract(t *testing.T) {
 		codec := Codecs()[i%len(Codecs())]
 		t.Run(layoutName+" "+codec, func(t *testing.T) {
 			t.Parallel()
-			o := Options{Layout: layoutName, Compression: compressed.Codec{Name: codec}, Stream: i%2 == 1}
+			o := sink.Options{Layout: layoutName, Compression: compressed.Codec{Name: codec}, Stream: i%2 == 1}
 			layouttest.RunWriter(t, layoutName, with(o))
 		})
 	}
 }
 
 // with returns a function that opens sinks with the options o.
-func with(o Options) layouttest.Open {
+func with(o sink.Options) layouttest.Open {
 	return func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, o) }
 }
 
 // write writes t in batches of up to batch rows.
-func write(tb testing.TB, t layouttest.Table, o Options, batch int) []byte {
+func write(tb testing.TB, t layouttest.Table, o sink.Options, batch int) []byte {
 	tb.Helper()
 	return t.Write(tb, with(o), t.Schema(), batch)
 }
@@ -235,7 +235,7 @@ func TestNames(t *testing.T) {
 		129:     arrow.PrimitiveTypes.Int16,
 		1 << 15: arrow.PrimitiveTypes.Int16, 1<<15 + 1: arrow.PrimitiveTypes.Int32,
 		1 << 16: arrow.PrimitiveTypes.Int32} {
-		for _, o := range []Options{{}, {Stream: true}, {Compression: compressed.Codec{Name: "zstd"}},
+		for _, o := range []sink.Options{{}, {Stream: true}, {Compression: compressed.Codec{Name: "zstd"}},
 			{Stream: true, Compression: compressed.Codec{Name: "lz4"}, Layout: "columns"}} {
 			t.Run(fmt.Sprintf("%d %+v", n, o), func(t *testing.T) {
 				t.Parallel()
@@ -272,7 +272,7 @@ func TestLabelWithoutName(t *testing.T) {
 	t.Parallel()
 	table := named(5)
 	table.Columns[0].Classes[3] = ""
-	k := must.Get(New(io.Discard, table.Schema(), Options{}))(t)
+	k := must.Get(New(io.Discard, table.Schema(), sink.Options{}))(t)
 	_, err := k.Encode(t.Context(), schema.Batch{Rows: table.Rows, Columns: table.Data})
 	if !errors.Is(err, fault.Malformed) {
 		t.Errorf("found %v, expected a label without a name", err)
@@ -281,7 +281,7 @@ func TestLabelWithoutName(t *testing.T) {
 
 // checkImages writes t in a layout of images, unless that refuses it, and compares every value with
 // what arrow-go reads.
-func checkImages(tb testing.TB, t layouttest.Table, o Options, batch int) {
+func checkImages(tb testing.TB, t layouttest.Table, o sink.Options, batch int) {
 	tb.Helper()
 	if t.Refuses(o.Layout) {
 		if _, err := New(io.Discard, t.Schema(), o); !errors.Is(err, fault.Usage) {

@@ -12,9 +12,6 @@ import (
 	"github.com/idxport/idxport/sink"
 )
 
-// Options are the options of all formats. This one uses Compression, Layout and Stream.
-type Options = sink.Options
-
 // A Sink writes one file or stream. It implements sink.Splitter.
 type Sink struct {
 	columns     []layout.Column
@@ -31,9 +28,10 @@ type Sink struct {
 }
 
 // New starts a file or a stream for tables of the schema s: it writes the schema and dictionaries
-// to w. Level 0 of a codec is its fastest. The error is fault.Usage if the layout cannot hold a
-// column, if a record is too large for a record batch, or for an unknown codec or level.
-func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
+// to w. It uses the options Compression, of which level 0 is the fastest, Layout and Stream. The
+// error is fault.Usage if the layout cannot hold a column, if a record is too large for a record
+// batch, or for an unknown codec or level.
+func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 	codec, err := compressed.Find(codecs(), o.Compression)
 	if err != nil {
 		return nil, fault.New(fault.Usage, "arrow: %v", err)
@@ -116,10 +114,7 @@ func (s *Sink) append(index *[]block, head []byte, r *recordBatch) error {
 }
 
 // Encode implements sink.Sink. Buffers are b's own memory or, with compression, new memory.
-func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+func (s *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
 	prepared, err := layout.Prepared(s.columns, b)
 	if err != nil {
 		return nil, err

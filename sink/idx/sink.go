@@ -70,10 +70,7 @@ func (s *Sink) BatchSize(rows int) int64 {
 }
 
 // Encode implements sink.Sink: it makes the column of b big-endian and compresses it.
-func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
+func (s *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
 	block, err := s.encode(b.Columns[s.index])
 	if err != nil {
 		return nil, err

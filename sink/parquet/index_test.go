@@ -18,6 +18,7 @@ import (
 
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
@@ -77,7 +78,7 @@ func TestPages(t *testing.T) {
 		{[]format.Encoding{format.Plain}, []format.PageEncodingStats{pages(format.DataPage, format.Plain, 3)}},
 	}
 	for _, codec := range []string{"none", "zstd"} {
-		file := write(t, written, Options{Compression: compressed.Codec{Name: codec}}, 6_000)
+		file := write(t, written, sink.Options{Compression: compressed.Codec{Name: codec}}, 6_000)
 		f := open(t, file)
 		for i, chunk := range f.Metadata().RowGroups[0].Columns {
 			m := chunk.MetaData
@@ -115,7 +116,7 @@ func TestPages(t *testing.T) {
 func TestIndicesAreWholeGroups(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(1001, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3}})
-	file := write(t, written, Options{Compression: compressed.Codec{Name: "none"}}, 1001)
+	file := write(t, written, sink.Options{Compression: compressed.Codec{Name: "none"}}, 1001)
 	body := pageAt(t, file, open(t, file).Metadata().RowGroups[0].Columns[0].MetaData.DataPageOffset).body
 	for range 2 { // repetition and definition levels, after their lengths
 		body = body[4+binary.LittleEndian.Uint32(body):]
@@ -135,7 +136,7 @@ func TestMetadata(t *testing.T) {
 			{Name: "label", DType: idx.Uint8}},
 		Meta: []schema.Pair{{Key: "sources", Value: "a, b"}},
 	}
-	k := must.Get(New(&out, s, Options{Version: "1.2.3 (build abc)"}))(t)
+	k := must.Get(New(&out, s, sink.Options{Version: "1.2.3 (build abc)"}))(t)
 	must.Do(t, k.Close())
 	f := open(t, out.Bytes())
 	if found := f.Metadata().CreatedBy; found != "idxport version 1.2.3 (build abc)" {
@@ -167,7 +168,7 @@ func TestFarOffsets(t *testing.T) {
 	written := layouttest.Random(50, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{7, 9}},
 		source.Column{Name: "label", DType: idx.Uint8})
 	var out bytes.Buffer
-	s := must.Get(New(&out, written.Schema(), Options{}))(t)
+	s := must.Get(New(&out, written.Schema(), sink.Options{}))(t)
 	s.out.Offset = far
 	step := must.Get(s.Encode(t.Context(), schema.Batch{Rows: 50, Columns: written.Data}))(t)
 	must.Do(t, errors.Join(step(), s.Close()))
@@ -230,7 +231,7 @@ func TestRowGroups(t *testing.T) {
 			if !test.known {
 				s.Rows = -1
 			}
-			file := written.Write(t, with(Options{Compression: compressed.Codec{Name: "none"}}), s, s.BatchRows())
+			file := written.Write(t, with(sink.Options{Compression: compressed.Codec{Name: "none"}}), s, s.BatchRows())
 			var found []int64
 			for _, group := range open(t, file).Metadata().RowGroups {
 				found = append(found, group.NumRows)

@@ -76,10 +76,10 @@ func TestRoundTrip(t *testing.T) {
 	rows := []int{0, 1, 1003}
 	layouttest.Each(t, layouttest.Names(), rows, func(t *testing.T, layoutName string, written layouttest.Table) {
 		if layoutName == "huggingface" {
-			checkImages(t, written, Options{Layout: layoutName, Compression: compressed.Codec{Name: "snappy"}}, 97)
+			checkImages(t, written, sink.Options{Layout: layoutName, Compression: compressed.Codec{Name: "snappy"}}, 97)
 			return
 		}
-		file := write(t, written, Options{Layout: layoutName, Compression: compressed.Codec{Name: "snappy"}}, 97)
+		file := write(t, written, sink.Options{Layout: layoutName, Compression: compressed.Codec{Name: "snappy"}}, 97)
 		check(t, written, file, layoutName)
 	})
 }
@@ -91,7 +91,7 @@ func TestCodecs(t *testing.T) {
 			for _, d := range []idx.DType{idx.Uint8, idx.Float64} {
 				t.Run(fmt.Sprintf("%s %d %v", codec, level, d), func(t *testing.T) {
 					t.Parallel()
-					o := Options{Compression: compressed.Codec{Name: codec, Level: level}}
+					o := sink.Options{Compression: compressed.Codec{Name: codec, Level: level}}
 					written := layouttest.Random(700, source.Column{Name: "image", DType: d, Shape: []int{7, 9}},
 						source.Column{Name: "label", DType: d})
 					if level > 0 && (codec == "none" || codec == "snappy") {
@@ -105,7 +105,7 @@ func TestCodecs(t *testing.T) {
 					}
 					file := write(t, written, o, 64)
 					check(t, written, file, "list")
-					plain := write(t, written, Options{Compression: compressed.Codec{Name: "none"}}, 64)
+					plain := write(t, written, sink.Options{Compression: compressed.Codec{Name: "none"}}, 64)
 					if codec != "none" && len(file) > len(plain)*3/4 {
 						t.Errorf("found %d bytes, and %d without compression", len(file), len(plain))
 					}
@@ -120,7 +120,7 @@ func TestCodecs(t *testing.T) {
 func TestInt16Dictionary(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(2501, source.Column{Name: "x", DType: idx.Int16, Shape: []int{71}})
-	file := write(t, written, Options{Compression: compressed.Codec{Name: "none"}}, 2501)
+	file := write(t, written, sink.Options{Compression: compressed.Codec{Name: "none"}}, 2501)
 	check(t, written, file, "list")
 	if plain := 4 * 2501 * 71; len(file) >= plain {
 		t.Errorf("found a file of %d bytes, expected less than the %d of PLAIN values", len(file), plain)
@@ -132,18 +132,18 @@ func TestUnsupported(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		column  source.Column
-		options Options
+		options sink.Options
 	}{
-		{"codec", source.Column{}, Options{Compression: compressed.Codec{Name: "lzo"}}},
-		{"level", source.Column{}, Options{Compression: compressed.Codec{Name: "zstd", Level: 23}}},
-		{"negative level", source.Column{}, Options{Compression: compressed.Codec{Level: -1}}},
-		{"layout", source.Column{}, Options{Layout: "lists"}},
-		{"record of 2 GiB", source.Column{Shape: []int{math.MaxInt32}}, Options{}},
-		{"record of 2 GiB as bytes", source.Column{Shape: []int{math.MaxInt32}}, Options{Layout: "fixed-binary"}},
+		{"codec", source.Column{}, sink.Options{Compression: compressed.Codec{Name: "lzo"}}},
+		{"level", source.Column{}, sink.Options{Compression: compressed.Codec{Name: "zstd", Level: 23}}},
+		{"negative level", source.Column{}, sink.Options{Compression: compressed.Codec{Level: -1}}},
+		{"layout", source.Column{}, sink.Options{Layout: "lists"}},
+		{"record of 2 GiB", source.Column{Shape: []int{math.MaxInt32}}, sink.Options{}},
+		{"record of 2 GiB as bytes", source.Column{Shape: []int{math.MaxInt32}}, sink.Options{Layout: "fixed-binary"}},
 		{"record of 2 GiB as bytes after a length", source.Column{Shape: []int{math.MaxInt32 - 4}},
-			Options{Layout: "binary"}},
-		{"PNG file of 2 GiB", source.Column{Shape: []int{1 << 15, 1<<16 - 2}}, Options{Layout: "huggingface"}},
-		{"2 GiB in PLAIN values", source.Column{DType: idx.Float64, Shape: []int{1 << 28}}, Options{}},
+			sink.Options{Layout: "binary"}},
+		{"PNG file of 2 GiB", source.Column{Shape: []int{1 << 15, 1<<16 - 2}}, sink.Options{Layout: "huggingface"}},
+		{"2 GiB in PLAIN values", source.Column{DType: idx.Float64, Shape: []int{1 << 28}}, sink.Options{}},
 	} {
 		test.column.Name = "x"
 		if test.column.DType == 0 {
@@ -163,18 +163,18 @@ func TestContract(t *testing.T) {
 		t.Run(layoutName+" "+codec, func(t *testing.T) {
 			t.Parallel()
 			layouttest.RunWriter(t, layoutName,
-				with(Options{Layout: layoutName, Compression: compressed.Codec{Name: codec}}))
+				with(sink.Options{Layout: layoutName, Compression: compressed.Codec{Name: codec}}))
 		})
 	}
 }
 
 // with returns a function that opens sinks with the options o.
-func with(o Options) layouttest.Open {
+func with(o sink.Options) layouttest.Open {
 	return func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return New(w, s, o) }
 }
 
 // write writes t in batches of up to batch rows.
-func write(tb testing.TB, t layouttest.Table, o Options, batch int) []byte {
+func write(tb testing.TB, t layouttest.Table, o sink.Options, batch int) []byte {
 	tb.Helper()
 	return t.Write(tb, with(o), t.Schema(), batch)
 }
@@ -232,7 +232,7 @@ func rowsOf(tb testing.TB, f *pq.File) []pq.Row {
 
 // checkImages writes t in a layout of images, unless that refuses it, and compares every value with
 // what parquet-go reads.
-func checkImages(tb testing.TB, t layouttest.Table, o Options, batch int) *pq.File {
+func checkImages(tb testing.TB, t layouttest.Table, o sink.Options, batch int) *pq.File {
 	tb.Helper()
 	if t.Refuses(o.Layout) {
 		if _, err := New(io.Discard, t.Schema(), o); !errors.Is(err, fault.Usage) {
@@ -289,7 +289,7 @@ func TestColorImages(t *testing.T) {
 		written := layouttest.Random(40,
 			source.Column{Name: "label", DType: idx.Uint8},
 			source.Column{Name: "image", DType: idx.Uint8, Shape: []int{100, 160, channels}})
-		checkImages(t, written, Options{Layout: "huggingface"}, 7)
+		checkImages(t, written, sink.Options{Layout: "huggingface"}, 7)
 	}
 }
 
@@ -298,7 +298,7 @@ func TestPNGFilesAreNotCompressed(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Images()
 	written.Columns[1].Classes = []string{"a", "b"}
-	f := checkImages(t, written, Options{Layout: "huggingface", Compression: compressed.Codec{Name: "zstd"}}, 500)
+	f := checkImages(t, written, sink.Options{Layout: "huggingface", Compression: compressed.Codec{Name: "zstd"}}, 500)
 	columns := f.Metadata().RowGroups[0].Columns
 	for i, want := range []format.CompressionCodec{format.Uncompressed, format.Zstd, format.Zstd} {
 		if found := columns[i].MetaData.Codec; found != want {
@@ -320,7 +320,7 @@ func TestLabelsHaveBounds(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Table{Rows: 3, Columns: []source.Column{{Name: "label", DType: idx.Int8}},
 		Data: [][]byte{{5, 254, 7}}}
-	m := checkImages(t, written, Options{Layout: "huggingface"}, 3).Metadata().RowGroups[0].Columns[0].MetaData
+	m := checkImages(t, written, sink.Options{Layout: "huggingface"}, 3).Metadata().RowGroups[0].Columns[0].MetaData
 	if !bytes.Equal(m.Statistics.MinValue, []byte{254, 255, 255, 255, 255, 255, 255, 255}) ||
 		!bytes.Equal(m.Statistics.MaxValue, []byte{7, 0, 0, 0, 0, 0, 0, 0}) {
 		t.Errorf("found the bounds % x and % x, expected −2 and 7", m.Statistics.MinValue, m.Statistics.MaxValue)
@@ -334,7 +334,8 @@ func TestAllocatedMemoryIsCounted(t *testing.T) {
 	s := layouttest.Random(0, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{28, 28, 3}}).Schema()
 	for layoutName, least := range map[string]int64{"fixed-binary": 0, "binary": 4 + 28*28*3,
 		"huggingface": 4 + 28*28*3} {
-		k := must.Get(New(io.Discard, s, Options{Layout: layoutName, Compression: compressed.Codec{Name: "none"}}))(t)
+		o := sink.Options{Layout: layoutName, Compression: compressed.Codec{Name: "none"}}
+		k := must.Get(New(io.Discard, s, o))(t)
 		if found := k.BatchSize(100); found < 100*least || least == 0 && found != 0 {
 			t.Errorf("%s: found %d bytes for 100 rows, expected at least %d", layoutName, found, 100*least)
 		}

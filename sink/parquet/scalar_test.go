@@ -17,6 +17,7 @@ import (
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/schema"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
@@ -75,7 +76,7 @@ func TestStatistics(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			written := scalars(test.dtype, elements(test.dtype, test.values...))
-			file := write(t, written, Options{}, 2)
+			file := write(t, written, sink.Options{}, 2)
 			check(t, written, file, "list")
 			f := open(t, file)
 			s := f.Metadata().RowGroups[0].Columns[0].MetaData.Statistics
@@ -128,7 +129,7 @@ func TestColumnIndex(t *testing.T) {
 			for row := range 45_000 {
 				values = append(values, test.value(row))
 			}
-			index := open(t, write(t, scalars(idx.Int32, elements(idx.Int32, values...)), Options{},
+			index := open(t, write(t, scalars(idx.Int32, elements(idx.Int32, values...)), sink.Options{},
 				45_000)).ColumnIndexes()[0]
 			if index.BoundaryOrder != test.order || len(index.MinValues) != 3 {
 				t.Errorf("found %v order of %d pages, expected %v of 3",
@@ -155,7 +156,7 @@ func TestTensorsHaveNoBounds(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(100, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{4}},
 		source.Column{Name: "empty", DType: idx.Uint8, Shape: []int{0}})
-	file := write(t, written, Options{}, 100)
+	file := write(t, written, sink.Options{}, 100)
 	for i, nulls := range []int64{0, 100} {
 		chunk := open(t, file).Metadata().RowGroups[0].Columns[i]
 		if s := chunk.MetaData.Statistics; s.MinValue != nil || s.MaxValue != nil || s.NullCount != nulls ||
@@ -193,7 +194,7 @@ func TestScalarEncodings(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			written := scalars(test.dtype, test.packed)
-			file := write(t, written, Options{}, 50_000)
+			file := write(t, written, sink.Options{}, 50_000)
 			check(t, written, file, "list")
 			group := open(t, file).Metadata().RowGroups[0]
 			m := group.Columns[0].MetaData
@@ -305,7 +306,7 @@ func TestNames(t *testing.T) {
 		for _, codec := range []string{"none", "zstd"} {
 			t.Run(name+" "+codec, func(t *testing.T) {
 				t.Parallel()
-				file := write(t, test.table, Options{Compression: compressed.Codec{Name: codec}}, 700)
+				file := write(t, test.table, sink.Options{Compression: compressed.Codec{Name: codec}}, 700)
 				f := open(t, file)
 				column := test.table.Columns[0]
 				rows := rowsOf(t, f)
@@ -341,7 +342,7 @@ func TestNames(t *testing.T) {
 func TestLabelWithoutName(t *testing.T) {
 	t.Parallel()
 	table := named(idx.Uint8, 5, 0, 2, "a", "b")
-	k := must.Get(New(io.Discard, table.Schema(), Options{}))(t)
+	k := must.Get(New(io.Discard, table.Schema(), sink.Options{}))(t)
 	if _, err := k.Encode(t.Context(), schema.Batch{Rows: 5, Columns: table.Data}); !errors.Is(err, fault.Malformed) {
 		t.Errorf("found %v, expected a label without a name", err)
 	}
@@ -353,7 +354,7 @@ func TestColumnsEndRowGroups(t *testing.T) {
 	t.Parallel()
 	const batch, rowSize = 100, 1024 * 8
 	written := layouttest.Random(4_500, source.Column{Name: "x", DType: idx.Float64, Shape: []int{32, 32}})
-	file := write(t, written, Options{Layout: "columns", Compression: compressed.Codec{Name: "none"}}, batch)
+	file := write(t, written, sink.Options{Layout: "columns", Compression: compressed.Codec{Name: "none"}}, batch)
 	groups := open(t, file).Metadata().RowGroups
 	const want = (32<<20/rowSize + batch - 1) / batch * batch // 4,100
 	if len(groups) != 2 || groups[0].NumRows != want || groups[1].NumRows != 4_500-want {

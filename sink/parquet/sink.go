@@ -16,9 +16,6 @@ import (
 	"github.com/idxport/idxport/sink"
 )
 
-// Options are the options of all formats. This one uses Compression, Layout and Version.
-type Options = sink.Options
-
 // magic begins and ends a file.
 const magic = "PAR1"
 
@@ -43,9 +40,10 @@ type Sink struct {
 	indexes     []chunkIndex        // of all chunks, row group by row group
 }
 
-// New starts a file of s in w. It writes a few bytes. The error is fault.Usage if the layout cannot
-// hold one of the columns, if a record is too large for a page, or for an unknown codec or level.
-func New(w io.Writer, s *schema.Schema, o Options) (*Sink, error) {
+// New starts a file of s in w, with the options Compression, Layout and Version. It writes a few
+// bytes. The error is fault.Usage if the layout cannot hold one of the columns, if a record is too
+// large for a page, or for an unknown codec or level.
+func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 	o.Compression.Name = cmp.Or(o.Compression.Name, codecs()[0].Name)
 	codec, err := compressed.Find(codecs(), o.Compression)
 	if err != nil {

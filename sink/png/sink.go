@@ -22,7 +22,7 @@ func unsupported(advice, message string, args ...any) error {
 	return images.Unsupported(format, advice, message, args...)
 }
 
-// A Sink writes a folder of PNG files. It implements sink.Sink, sink.Sizer and sink.Noter.
+// A Sink writes a folder of PNG files. It implements sink.Sink and sink.Sizer.
 type Sink struct {
 	folder   *publish.Folder
 	images   images.Table
@@ -77,8 +77,8 @@ func refuseRest(s *schema.Schema, found images.Columns, o sink.Options) error {
 		images.Names(s, found.Rest))
 }
 
-// Notes reports why readers that number the class folders may number
-// the classes differently. The notes are complete once the sink is closed.
+// Notes reports why readers that number the class folders may number the classes differently. The
+// notes are complete once the sink is closed.
 func (s *Sink) Notes() (notes []string) {
 	names := slices.DeleteFunc(slices.Clone(s.labels.names), func(name string) bool { return name == "" })
 	if !slices.IsSorted(names) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/sink"
 	sinkarrow "github.com/idxport/idxport/sink/arrow"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
@@ -126,7 +127,7 @@ func TestImpossibleBatches(t *testing.T) {
 // it measures the memory of the whole process.
 func TestLargeBody(t *testing.T) {
 	written := layouttest.Random(64, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{16}})
-	file := encode(t, written, sinkarrow.Options{Stream: true}, 64)
+	file := encode(t, written, sink.Options{Stream: true}, 64)
 	size := []byte{0, 4, 0, 0, 0, 0, 0, 0} // of the body, the array of elements, and its buffer: 64 records of 16 bytes
 	if bytes.Count(file, size) != 3 {
 		t.Fatalf("found the size %d times, expected 3", bytes.Count(file, size))
@@ -148,14 +149,14 @@ func TestLargeBody(t *testing.T) {
 func TestExpandingBatch(t *testing.T) {
 	written := layouttest.Random(65<<8, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{1 << 12}})
 	clear(written.Data[0])
-	file := encode(t, written, sinkarrow.Options{Stream: true, Compression: compressed.Codec{Name: "zstd"}},
+	file := encode(t, written, sink.Options{Stream: true, Compression: compressed.Codec{Name: "zstd"}},
 		written.Rows)
 	taken, err := tryMeasured(t, file)
 	if !errors.Is(err, fault.Unsupported) || fault.HintOf(err) != hintSmaller || taken > 80 {
 		t.Errorf("found %v, expected that it is too large; %d MiB were allocated for %d bytes", err, taken, len(file))
 	}
 	for _, codec := range sinkarrow.Codecs()[1:] { // of windows in a file
-		file := encode(t, written, sinkarrow.Options{Compression: compressed.Codec{Name: codec}}, written.Rows)
+		file := encode(t, written, sink.Options{Compression: compressed.Codec{Name: codec}}, written.Rows)
 		if _, err := try(t, nil, save(t, file)); !errors.Is(err, fault.Unsupported) {
 			t.Errorf("%s: found %v, expected that it is too large", codec, err)
 		}
@@ -235,7 +236,7 @@ func TestSharedParts(t *testing.T) {
 func TestBatchesThatShareBytes(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(65, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{64}})
-	file := encode(t, written, sinkarrow.Options{}, 64)
+	file := encode(t, written, sink.Options{}, 64)
 	// The blocks of the footer have 24 bytes, which begin with the offset of a message: that of the
 	// last is behind the body of the other, with 64 rows of 64 bytes.
 	second := bytes.LastIndex(file, []byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}) // the end mark, before the footer

@@ -11,7 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/idxport/idxport/internal/fault"
-	sinkarrow "github.com/idxport/idxport/sink/arrow"
+	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
@@ -88,7 +88,7 @@ func TestPipeMayFail(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(20, source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}},
 		source.Column{Name: "label", DType: idx.Uint8})
-	file := encode(t, written, sinkarrow.Options{Stream: true}, 8)
+	file := encode(t, written, sink.Options{Stream: true}, 8)
 	for n := range len(file) + 1 {
 		for _, skip := range []int64{0, 17} {
 			table, err := New(io.MultiReader(bytes.NewReader(file[:n]), iotest.ErrReader(errBroken)), "-",

@@ -42,7 +42,7 @@ func ways(tb testing.TB, file []byte) map[string]func(source.ReadOptions) (sourc
 }
 
 // encode returns the Arrow file of t, whose record batches have the given number of rows.
-func encode(tb testing.TB, t layouttest.Table, o sinkarrow.Options, batch int) []byte {
+func encode(tb testing.TB, t layouttest.Table, o sink.Options, batch int) []byte {
 	tb.Helper()
 	return t.Write(tb, func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return sinkarrow.New(w, s, o) },
 		t.Schema(), batch)
@@ -67,7 +67,7 @@ func TestRoundTrip(t *testing.T) {
 				continue // one row shows nothing new about a codec
 			}
 			for k, stream := range []bool{false, true} {
-				o := sinkarrow.Options{Layout: name, Compression: compressed.Codec{Name: codec}, Stream: stream}
+				o := sink.Options{Layout: name, Compression: compressed.Codec{Name: codec}, Stream: stream}
 				file := encode(t, written, o, 97)
 				for _, open := range ways(t, file) {
 					for _, rows := range [][]int{{97, 13, 1000}, {13, 97, 1000}, {1000, 50, 97}}[(i+k)%3][:1+k] {
@@ -93,7 +93,7 @@ func TestSkip(t *testing.T) {
 	t.Parallel()
 	written := layouttest.Random(100, source.Column{Name: "x", DType: idx.Int16, Shape: []int{3}})
 	for _, codec := range sinkarrow.Codecs() {
-		file := encode(t, written, sinkarrow.Options{Compression: compressed.Codec{Name: codec}}, 64)
+		file := encode(t, written, sink.Options{Compression: compressed.Codec{Name: codec}}, 64)
 		for _, open := range ways(t, file) {
 			for _, n := range []int{0, 1, 40, 41, 42, 60, 63, 64, 65, 99, 100} {
 				for _, before := range []int{0, 1, 9} { // rows that are read before

@@ -40,7 +40,7 @@ func TestRoundTrip(t *testing.T) {
 			columns, data = columns[1:2], data[1:2]
 		}
 		for _, codec := range []string{"", "none"} {
-			o := sinkparquet.Options{Layout: layoutName, Compression: wrap.Codec{Name: codec}}
+			o := sink.Options{Layout: layoutName, Compression: wrap.Codec{Name: codec}}
 			file := written(t, table, o, 104)
 			for _, rows := range []int{104, 1, 97, 5000} { // one as written, others across pages
 				if rows == 1 && layoutName == "columns" {
@@ -54,7 +54,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // written returns the file that sink/parquet writes of t, in batches of batch rows.
-func written(tb testing.TB, t layouttest.Table, o sinkparquet.Options, batch int) []byte {
+func written(tb testing.TB, t layouttest.Table, o sink.Options, batch int) []byte {
 	tb.Helper()
 	open := func(w io.Writer, s *schema.Schema) (sink.Sink, error) { return sinkparquet.New(w, s, o) }
 	return t.Write(tb, open, t.Schema(), batch)
@@ -71,7 +71,7 @@ var errBroken = errors.New("the disk is broken")
 // of the disk or, if the file became shorter, one about the file.
 func TestEveryReadMayFail(t *testing.T) {
 	t.Parallel()
-	files := map[string][]byte{"idxport": written(t, random(100), sinkparquet.Options{}, 8)}
+	files := map[string][]byte{"idxport": written(t, random(100), sink.Options{}, 8)}
 	for _, name := range []string{"pyarrow-list", "pyarrow-png-dictionary", "pyarrow-columns", "duckdb-array-v2"} {
 		files[name] = must.Get(os.ReadFile("testdata/" + name + ".parquet"))(t)
 	}
@@ -261,7 +261,7 @@ func TestDamage(t *testing.T) {
 			t.Run(name+" "+codec, func(t *testing.T) {
 				t.Parallel()
 				table := random(20)
-				file := written(t, table, sinkparquet.Options{Layout: name, Compression: wrap.Codec{Name: codec}}, 8)
+				file := written(t, table, sink.Options{Layout: name, Compression: wrap.Codec{Name: codec}}, 8)
 				end := footerStart(file)
 				for at := range file {
 					bit := byte(1) << (at % 8)
@@ -297,7 +297,7 @@ func random(rows int) layouttest.Table {
 // FuzzRead reads the first rows of any file.
 func FuzzRead(f *testing.F) {
 	for _, name := range layouttest.Names() {
-		f.Add(written(f, random(9), sinkparquet.Options{Layout: name, Compression: wrap.Codec{Name: "none"}}, 8))
+		f.Add(written(f, random(9), sink.Options{Layout: name, Compression: wrap.Codec{Name: "none"}}, 8))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		got, err := fromBytes(file, source.ReadOptions{MaxRecordSize: 1 << 16, DType: idx.Uint8})
