@@ -12,7 +12,6 @@ import (
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // format names this sink in errors.
@@ -20,20 +19,17 @@ const format = "tar"
 
 // A Sink writes a tar file. It implements sink.Splitter.
 type Sink struct {
-	out                          io.Writer
-	images                       images.Table
-	label                        idx.DType // of the label column, if there is one
-	scalars                      []scalar
-	imageHead, clsHead, jsonHead *header
-	rowSize                      int64     // maximum bytes of a row
-	encoders                     sync.Pool // of *images.Encoder
+	out      io.Writer
+	images   images.Table
+	files    []file    // of each sample
+	rowSize  int64     // maximum bytes of a row
+	encoders sync.Pool // of *images.Encoder
 }
 
-// A scalar is a column that is written to .json files.
-type scalar struct {
-	column int
-	dtype  idx.DType
-	key    string // with quotes, colon and the separator before it
+// A file is one of the files of each sample. contents appends what it has for row i of b.
+type file struct {
+	header   *header
+	contents func(dst []byte, e *images.Encoder, b schema.Batch, i int) ([]byte, error)
 }
 
 // New returns a sink for the images of a table of the schema s. It writes nothing to w before the
@@ -52,27 +48,45 @@ func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 		return nil, images.Unsupported(format, advice, "cannot hold %s", images.Names(s, rest))
 	}
 	found.Digits = max(found.Digits, 6) // as most tools; the keys of all shards of a data set have one length
-	t := &Sink{out: w, images: found, imageHead: newHeader(found.Digits, ".png")}
+	t := &Sink{out: w, images: found}
 	t.encoders.New = func() any { return found.Pixels.NewEncoder() }
-	t.rowSize = int64(block + padded(found.Pixels.NewEncoder().MaxSize()))
+	t.add(".png", found.Pixels.NewEncoder().MaxSize(),
+		func(dst []byte, e *images.Encoder, b schema.Batch, i int) ([]byte, error) {
+			return e.Append(dst, b.Columns[found.Image], i, b.First+int64(i))
+		})
 	if found.Label >= 0 {
-		t.label = s.Columns[found.Label].DType
-		t.clsHead = newHeader(found.Digits, ".cls")
-		t.rowSize += 2 * block
+		label := s.Columns[found.Label].DType
+		t.add(".cls", schema.MaxNumber, func(dst []byte, _ *images.Encoder, b schema.Batch, i int) ([]byte, error) {
+			return strconv.AppendInt(dst, source.Int(label, b.Columns[found.Label], i), 10), nil
+		})
 	}
-	size, separator := 1, "{" // of a .json file, with the brace at its end
-	for _, i := range found.Rest {
-		c := s.Columns[i]
-		key := separator + text.JSON(c.Name) + ":"
-		t.scalars = append(t.scalars, scalar{column: i, dtype: c.DType, key: key})
-		size += len(key) + schema.MaxNumber
-		separator = ","
-	}
-	if t.scalars != nil {
-		t.jsonHead = newHeader(found.Digits, ".json")
-		t.rowSize += int64(block + padded(size))
+	if found.Rest != nil {
+		t.addScalars(s.Columns)
 	}
 	return t, nil
+}
+
+// add adds a file of each sample, of at most maxSize bytes.
+func (s *Sink) add(extension string, maxSize int,
+	contents func([]byte, *images.Encoder, schema.Batch, int) ([]byte, error)) {
+	s.files = append(s.files, file{newHeader(s.images.Digits, extension), contents})
+	s.rowSize += int64(block + padded(maxSize))
+}
+
+// addScalars adds the .json file.
+func (s *Sink) addScalars(columns []source.Column) {
+	var keys []string // with quotes, the colon and what is before them
+	size, before := len("}"), "{"
+	for _, i := range s.images.Rest {
+		key := before + text.JSON(columns[i].Name) + ":"
+		keys, size, before = append(keys, key), size+len(key)+schema.MaxNumber, ","
+	}
+	s.add(".json", size, func(dst []byte, _ *images.Encoder, b schema.Batch, row int) ([]byte, error) {
+		for k, i := range s.images.Rest { // Python's json reads Infinity
+			dst = schema.AppendNumber(append(dst, keys[k]...), columns[i].DType, b.Columns[i], row, "Infinity")
+		}
+		return append(dst, '}'), nil
+	})
 }
 
 // BatchSize implements sink.Sizer.
@@ -88,43 +102,19 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 }
 
 // appendRow appends the files of row i of b.
-func (s *Sink) appendRow(dst []byte, e *images.Encoder, b schema.Batch, i int) ([]byte, error) {
-	row := b.First + int64(i)
+func (s *Sink) appendRow(dst []byte, e *images.Encoder, b schema.Batch, i int) (_ []byte, err error) {
 	var space [19]byte // maximum digits of a row
-	key := images.AppendPadded(space[:0], row, s.images.Digits)
-
-	begin := len(dst)
-	dst, err := e.Append(beginFile(dst), b.Columns[s.images.Image], i, row)
-	if err != nil {
-		return dst, err
-	}
-	dst = endFile(dst, begin, s.imageHead, key)
-	if s.clsHead != nil {
-		begin = len(dst)
-		dst = strconv.AppendInt(beginFile(dst), source.Int(s.label, b.Columns[s.images.Label], i), 10)
-		dst = endFile(dst, begin, s.clsHead, key)
-	}
-	if s.jsonHead != nil {
-		begin = len(dst)
-		dst = beginFile(dst)
-		for _, c := range s.scalars {
-			dst = append(dst, c.key...)
-			// Python's json reads Infinity.
-			dst = schema.AppendNumber(dst, c.dtype, b.Columns[c.column], i, "Infinity")
+	key := images.AppendPadded(space[:0], b.First+int64(i), s.images.Digits)
+	for _, f := range s.files {
+		begin := len(dst)
+		if dst, err = f.contents(append(dst, make([]byte, block)...), e, b, i); err != nil {
+			return dst, err
 		}
-		dst = endFile(append(dst, '}'), begin, s.jsonHead, key)
+		size := len(dst) - begin - block
+		f.header.fill(dst[begin:begin+block], key, size)
+		dst = append(dst, make([]byte, padded(size)-size)...)
 	}
 	return dst, nil
-}
-
-// beginFile appends space for a header.
-func beginFile(dst []byte) []byte { return append(dst, make([]byte, block)...) }
-
-// endFile fills in the header of the file whose header begins at begin, and pads the file.
-func endFile(dst []byte, begin int, h *header, key []byte) []byte {
-	size := len(dst) - begin - block
-	h.fill(dst[begin:begin+block], key, size)
-	return append(dst, make([]byte, padded(size)-size)...)
 }
 
 // Close ends the archive with two blocks of zeros.
