@@ -142,7 +142,7 @@ type contents struct {
 func (out *output) contentsAt(ctx context.Context, r *request, path string, count bool) contents {
 	c := contents{rows: -1}
 	if out.shared() {
-		shards, _ := fs.Glob(os.DirFS(path), out.sharding.subfolder+"/*-00000-of-*") // the first of each split
+		shards, _ := fs.Glob(os.DirFS(path), filepath.Dir(out.shards)+"/*-00000-of-*") // the first of each split
 		for _, shard := range shards {
 			stem, _, _ := strings.Cut(filepath.Base(shard), "-00000-of-")
 			c.splits = append(c.splits, stem)

@@ -30,26 +30,21 @@ type output struct {
 	perName bool     // old ones beside it, of other splits, columns or parts, may stay
 	above   []string // the folders above it whose names have that of its split or part
 	single  bool     // it holds one column, at a path that the user gave
-	// sharding is nil if the output is one file, or its format is a folder by itself.
-	sharding *sharding
+	// shards is the beginning of the paths of the files over which the output is spread, in the
+	// folder at path. It is empty if the output is one file, or its format is a folder by itself.
+	shards string
+	kind   publish.Kind // of the folder, with shards
 }
 
-// A sharding describes how an output is spread over the files of a folder, the output's path.
-type sharding struct {
-	kind      publish.Kind
-	subfolder string // the subfolder that holds the files, or empty
-	stem      string // the beginning of their names
-}
-
-func (out *output) isFolder() bool { return out.format.Folder || out.sharding != nil }
+func (out *output) isFolder() bool { return out.format.Folder || out.shards != "" }
 
 // shared reports whether the output's folder, of the layout huggingface, holds several splits.
-func (out *output) shared() bool { return out.sharding != nil && out.sharding.kind == publish.Hub }
+func (out *output) shared() bool { return out.kind == publish.Hub }
 
 // place is equal for two outputs at the same place.
 func (out *output) place() string {
 	if out.shared() {
-		return filepath.Join(out.path, out.sharding.subfolder, out.sharding.stem)
+		return filepath.Join(out.path, out.shards)
 	}
 	return filepath.Clean(out.path)
 }
@@ -113,7 +108,7 @@ func checkOutput(in *inputs, out *output) error {
 		out.format.Images && slices.ContainsFunc(out.job.schema.Columns, images.Planes) || out.format.WriteOnly):
 		return usagef("--verify: %s cannot be read back as it is written", out.shownName()).
 			WithHint("leave out --verify, or write %s with a command of its own", out.format.Name)
-	case out.path == Stdio && (out.sharding != nil || r.IfChanged || r.Verify):
+	case out.path == Stdio && (out.shards != "" || r.IfChanged || r.Verify):
 		return usagef("standard output cannot be many files, be up to date or be read again").
 			WithHint("name a file or folder, or leave out --rows-per-file, --if-changed and --verify")
 	case text.IsURL(out.path) && out.isFolder():
@@ -336,7 +331,7 @@ func (out *output) columnFor(columns []source.Column) (int, error) {
 func shard(in *inputs, t target, out *output) error {
 	if !t.container || out.format.Name != "parquet" || !in.request.isHub(out.format) {
 		if in.request.RowsPerFile > 0 && out.format.Splittable {
-			out.sharding = &sharding{kind: publish.Parts, stem: "part"}
+			out.shards, out.kind = "part", publish.Parts
 		}
 		return nil
 	}
@@ -351,7 +346,7 @@ func shard(in *inputs, t target, out *output) error {
 		stem = "train" // as the datasets library names the split of a single table
 	}
 	out.path = source.Above(out.path) // the folder itself, not a file in it
-	out.sharding = &sharding{kind: publish.Hub, subfolder: "data", stem: stem}
+	out.shards, out.kind = "data/"+stem, publish.Hub
 	return nil
 }
 

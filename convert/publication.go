@@ -76,10 +76,7 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 		if out.path == Stdio || text.IsURL(out.path) {
 			continue
 		}
-		t := publish.Target{Path: out.path, Folder: out.isFolder(), Key: out.keyOf(key)}
-		if out.sharding != nil {
-			t.Kind = out.sharding.kind
-		}
+		t := publish.Target{Path: out.path, Folder: out.isFolder(), Kind: out.kind, Key: out.keyOf(key)}
 		targetOf[i], others = slices.Index(targets, t), append(others, out.path)
 		if targetOf[i] < 0 || !out.shared() { // Prepare refuses two at one path
 			targetOf[i] = len(targets)

@@ -108,7 +108,7 @@ func writeAndPublish(ctx context.Context, in *inputs, jobs []*job, p *publicatio
 		rows[w.out.job] = w.rows
 		if w.out.shared() {
 			c, e := cards[w.out.path], w.reportEntry()
-			c.Splits = append(c.Splits, card.Split{Name: w.out.sharding.stem, Rows: e.Rows, Files: len(e.Parts),
+			c.Splits = append(c.Splits, card.Split{Name: path.Base(w.out.shards), Rows: e.Rows, Files: len(e.Parts),
 				Bytes: e.Bytes})
 			w.folder.Card = c.Text() // each replaces the one before; the last has all splits
 		}
@@ -322,15 +322,15 @@ func upToDate(r *request, outputs []*output, key string) (bool, error) {
 
 func openSink(r *request, to destination) (sink.Sink, error) {
 	out := to.out
-	if out.sharding == nil {
+	if out.shards == "" {
 		return out.format.Open(to.writer, to.folder, out.job.schema, out.options)
 	}
 	perFile := *out.job.schema
 	if r.RowsPerFile > 0 && (perFile.Rows < 0 || perFile.Rows > r.RowsPerFile) {
 		perFile.Rows = r.RowsPerFile // row groups depend on it
 	}
-	options := parts.Options{Stem: path.Join(out.sharding.subfolder, out.sharding.stem),
-		Extension: out.fileExtension(), Rows: r.RowsPerFile, First: out.job.first}
+	options := parts.Options{Stem: out.shards, Extension: out.fileExtension(), Rows: r.RowsPerFile,
+		First: out.job.first}
 	return parts.New(to.folder, out.job.schema, options, func(file io.Writer) (sink.Sink, error) {
 		return out.format.Open(file, nil, &perFile, out.options)
 	})
@@ -343,13 +343,12 @@ func (w *writing) reportEntry() Output {
 	sharded, isParts := w.sink.(*parts.Sink)
 	switch {
 	case isParts:
-		dir := filepath.Join(out.path, out.sharding.subfolder)
 		for _, p := range sharded.Parts {
-			e.Parts = append(e.Parts, Part{filepath.Join(dir, p.File.Name()), p.Rows, p.File.Count()})
+			e.Parts = append(e.Parts, Part{filepath.Join(out.path, p.File.Name()), p.Rows, p.File.Count()})
 			e.Bytes += p.File.Count()
 		}
 		count := int64(len(e.Parts))
-		e.Files, e.Shown = &count, filepath.Join(dir, out.sharding.stem+"-*")
+		e.Files, e.Shown = &count, filepath.Join(out.path, out.shards+"-*")
 		if !out.shared() {
 			e.Shown = out.path + string(filepath.Separator)
 		} else if count == 1 {

@@ -95,8 +95,8 @@ func reopen(r *request, path string, out *output, columns []source.Column) (sour
 		return source.OpenIDX(path, source.Options{Name: name, MaxRecordSize: r.MaxRecordBytes})
 	}
 	prefix := ""
-	if out.sharding != nil {
-		path, prefix = filepath.Join(path, out.sharding.subfolder), out.sharding.stem+"-"
+	if out.shards != "" {
+		path, prefix = filepath.Join(path, filepath.Dir(out.shards)), filepath.Base(out.shards)+"-"
 	}
 	table, err := sources.As(out.format.Name, path, prefix, out.path) // checkOutput refuses other formats
 	if err != nil {

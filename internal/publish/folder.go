@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -164,8 +163,8 @@ func (f *Stream) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Name returns the name in the subfolder, that of Create or, after [Set.Complete], the final one.
-func (f *Stream) Name() string { return path.Base(f.name) }
+// Name returns the path in the folder, that of Create or, after [Set.Complete], the final one.
+func (f *Stream) Name() string { return f.name }
 
 // Close completes the file. It becomes durable with its folder.
 func (f *Stream) Close() error {
