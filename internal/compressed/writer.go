@@ -24,6 +24,7 @@ type Block struct {
 
 // A Writer writes one stream.
 type Writer struct {
+	Codec      Codec // as NewWriter got it
 	w          io.Writer
 	encoder    encoder
 	buffers    sync.Pool // of *[]byte: see Buffer
@@ -189,7 +190,7 @@ func NewWriter(w io.Writer, c Codec) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{w: w, encoder: e, header: e.header}, nil
+	return &Writer{Codec: c, w: w, encoder: e, header: e.header}, nil
 }
 
 // A Choice is a row of a format's table of codecs. The first row is the default.

@@ -27,8 +27,7 @@ const (
 type Sink struct {
 	out      *compressed.Writer
 	layout   *layout
-	codec    compressed.Codec // of out
-	pieceCap int              // capacity of a piece of text, with slack
+	pieceCap int // capacity of a piece of text, with slack
 
 	// Used by the steps and Close only.
 	begun bool // whether the header or a batch is written
@@ -56,17 +55,17 @@ func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 		rows = min(rows, max(s.Rows, 1))
 	}
 	pieceCap := int(min(pieceSize, rows*l.rowSize())) + slack
-	return &Sink{out: out, layout: l, codec: o.Compression, pieceCap: pieceCap}, nil
+	return &Sink{out: out, layout: l, pieceCap: pieceCap}, nil
 }
 
 // BatchSize implements sink.Sizer. It returns the maximum size of the text or, with compression,
 // the sum of the sizes of the compressed text, the piece that is being compressed, and the encoder.
 func (s *Sink) BatchSize(rows int) int64 {
 	size := min(int64(rows)*s.layout.rowSize(), maxReady*pieceSize)
-	if s.codec.Plain() {
+	if s.out.Codec.Plain() {
 		return size
 	}
-	return size/minCompressionRatio + min(size, pieceSize) + s.codec.EncoderSize()
+	return size/minCompressionRatio + min(size, pieceSize) + s.out.Codec.EncoderSize()
 }
 
 // Encode implements sink.Sink. It renders up to maxReady pieces of b, which the step writes; then

@@ -17,7 +17,6 @@ import (
 type Sink struct {
 	format string // name of the format, for errors
 	out    *compressed.Writer
-	codec  compressed.Codec // of out
 	column source.Column
 	index  int   // of the column, in a batch
 	want   int64 // number of rows in the header
@@ -51,7 +50,7 @@ func newSink(w io.Writer, s *schema.Schema, format string, o sink.Options, bigEn
 			"but it is known only at the end of this input", format).
 			WithHint("write Parquet or Arrow first, and convert that file")
 	}
-	made := &Sink{format: format, codec: o.Compression, column: s.Columns[o.Column], index: o.Column, want: s.Rows}
+	made := &Sink{format: format, column: s.Columns[o.Column], index: o.Column, want: s.Rows}
 	made.swaps = bigEndian && made.column.DType.Size() > 1
 	var err error
 	if made.header, err = header(made.column, s.Rows); err != nil {
@@ -63,10 +62,10 @@ func newSink(w io.Writer, s *schema.Schema, format string, o sink.Options, bigEn
 
 // BatchSize implements sink.Sizer. It returns 0 if the batch's own bytes are written as they are.
 func (s *Sink) BatchSize(rows int) int64 {
-	if !s.swaps && s.codec.Plain() {
+	if !s.swaps && s.out.Codec.Plain() {
 		return 0
 	}
-	return int64(rows)*int64(s.column.RecordSize()) + s.codec.EncoderSize()
+	return int64(rows)*int64(s.column.RecordSize()) + s.out.Codec.EncoderSize()
 }
 
 // Encode implements sink.Sink: it makes the column of b big-endian and compresses it.

@@ -97,10 +97,10 @@ func gaps(present []int64) string {
 	const maxListed = 10
 	slices.Sort(present)
 	var missing []string
-	for i, label := 0, int64(0); i < len(present); label++ {
+	for label := int64(0); len(present) > 0; label++ {
 		switch {
-		case present[i] == label:
-			i++
+		case present[0] == label:
+			present = present[1:]
 		case len(missing) == maxListed:
 			return strings.Join(missing, ", ") + " and others"
 		default:
