@@ -9,17 +9,10 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// An Encoder makes the PNG files of the records of one column. It is not safe for concurrent use.
-type Encoder struct {
-	image  Image
+// An encoder makes the PNG files of the records of one column. It is not safe for concurrent use.
+type encoder struct {
 	png    *codec.Encoder
 	pixels []byte // the record with interleaved channels, if the table has planes
-}
-
-// NewEncoder returns an encoder for m. It takes about m.Memory() bytes from the first image on.
-func (m Image) NewEncoder() *Encoder {
-	png, _ := m.newPNG() // New has checked the size
-	return &Encoder{image: m, png: png}
 }
 
 // Memory returns about the number of bytes that an encoder and one file take: the scanlines, the
@@ -31,9 +24,6 @@ func (m Image) Memory() int64 {
 	}
 	return copies * int64(m.Size())
 }
-
-// MaxSize returns an upper bound for the size of a file, in bytes.
-func (e *Encoder) MaxSize() int { return e.png.MaxSize() }
 
 // BadValue returns the error for a value in the given column and row that the format does not
 // support: fault.Unsupported.
@@ -53,17 +43,19 @@ func (m Image) Check(data []byte, first int64) error {
 	return nil
 }
 
-// Append appends the file of record i of data, which is the given row of the table. Its errors are
-// those of Check.
-func (e *Encoder) Append(dst, data []byte, i int, row int64) ([]byte, error) {
-	size := e.image.Size()
+// Append appends the PNG file of record i of data, which is the given row of the table. Its errors
+// are those of Check. It is safe for concurrent use.
+func (m Image) Append(dst, data []byte, i int, row int64) ([]byte, error) {
+	size := m.Size()
 	record := data[i*size : (i+1)*size]
-	if err := e.image.Check(record, row); err != nil {
+	if err := m.Check(record, row); err != nil {
 		return dst, err
 	}
-	if e.image.Planes {
+	e := m.encoders.Get().(*encoder)
+	defer m.encoders.Put(e)
+	if m.Planes {
 		e.pixels = source.Grow(e.pixels, size)
-		source.SwapAxes(e.pixels, record, e.image.Channels, size/e.image.Channels, 1)
+		source.SwapAxes(e.pixels, record, m.Channels, size/m.Channels, 1)
 		record = e.pixels
 	}
 	return e.png.Append(dst, record), nil

@@ -30,9 +30,11 @@ func (r Rules) refuse(advice, message string, args ...any) (Image, error) {
 // An Image describes how the records of a column become pixels, row by row from the top.
 type Image struct {
 	Height, Width int
-	Channels      int  // 1, 3 (red, green, blue) or 4 (and alpha)
-	Depth         int  // bits of a sample: 8, or 16 for one channel
-	Planes        bool // a record has one plane per channel
+	Channels      int        // 1, 3 (red, green, blue) or 4 (and alpha)
+	Depth         int        // bits of a sample: 8, or 16 for one channel
+	Planes        bool       // a record has one plane per channel
+	MaxFile       int        // maximum bytes of a PNG file
+	encoders      *sync.Pool // of *encoder
 	column        string
 	rules         Rules
 }
@@ -71,9 +73,13 @@ func New(r Rules, c source.Column) (Image, error) {
 	case m.Depth == 16 && m.Channels > 1:
 		return r.refuse(r.Advice, "column %q is %s with %d channels, expected uint8", c.Name, c.DType, m.Channels)
 	}
-	if _, err := m.newPNG(); err != nil {
+	newPNG := func() (*codec.Encoder, error) { return codec.NewEncoder(m.Width, m.Height, m.Channels, m.Depth) }
+	png, err := newPNG()
+	if err != nil {
 		return r.refuse(r.Advice, "column %q: %v", c.Name, err)
 	}
+	m.MaxFile = png.MaxSize()
+	m.encoders = &sync.Pool{New: func() any { png, _ := newPNG(); return &encoder{png: png} }}
 	return m, nil
 }
 
@@ -96,10 +102,6 @@ func flatError(r Rules, c source.Column) error {
 // in PyTorch. If the last dimension can be the channels, it is.
 func Planes(c source.Column) bool {
 	return len(c.Shape) == 3 && c.Shape[0] > 1 && codec.HasChannels(c.Shape[0]) && !codec.HasChannels(c.Shape[2])
-}
-
-func (m Image) newPNG() (*codec.Encoder, error) {
-	return codec.NewEncoder(m.Width, m.Height, m.Channels, m.Depth)
 }
 
 // Size returns the number of bytes of a record.

@@ -2,7 +2,6 @@ package layout
 
 import (
 	"encoding/binary"
-	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -18,18 +17,17 @@ func (l Layout) huggingFace(c source.Column) ([]Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := encoders{size: m.Size(), maxSize: m.NewEncoder().MaxSize(), pool: new(sync.Pool)}
-	e.pool.New = func() any { return m.NewEncoder() }
 	made := columnOf(arrow.Field{Name: c.Name, Nullable: true, Metadata: fieldMetadata(c), Type: arrow.StructOf(
 		arrow.Field{Name: source.HubBytes, Type: arrow.BinaryTypes.Binary, Nullable: true},
 		arrow.Field{Name: source.HubPath, Type: arrow.BinaryTypes.String, Nullable: true})})
-	made.Allocates = lengthSize + e.maxSize + lengthSize + 1 // of the paths, offsets and nulls
+	made.Allocates = lengthSize + m.MaxFile + lengthSize + 1 // of the paths, offsets and nulls
 	made.Data = func(data []byte, rows int) Array {
 		paths := Array{[]Node{{rows, rows}}, [][]byte{make([]byte, (rows+7)/8), offsets(rows, 0), nil}} // all null
-		return flat(rows).above(e.data(data, rows), paths)
+		return flat(rows).above(fileData(m, data, rows), paths)
 	}
 	file, path := &made.Leaves[0], &made.Leaves[1]
-	file.Size, file.Allocates, file.Compressed, file.Values = lengthSize+e.maxSize, true, true, e.prefixed
+	file.Size, file.Allocates, file.Compressed = lengthSize+m.MaxFile, true, true
+	file.Values = func(data []byte, rows int) []byte { return prefixedFiles(m, data, rows) }
 	path.Definition, path.Count = 1, 0 // the struct is present, its member is null
 	path.Values = func([]byte, int) []byte { return nil }
 	if m.Depth > 8 {
@@ -38,40 +36,30 @@ func (l Layout) huggingFace(c source.Column) ([]Column, error) {
 	return []Column{made}, nil
 }
 
-// encoders make the PNG files of a column's records. They are safe for concurrent use, and a file
-// depends on its pixels alone.
-type encoders struct {
-	size    int // bytes of a record
-	maxSize int // maximum bytes of a file
-	pool    *sync.Pool
-}
-
-// appendFiles returns the files of rows records, each after prefix bytes. After each file it calls
-// finish with all bytes so far, which finish may change, and the offset of the file's prefix.
-func (e encoders) appendFiles(data []byte, rows, prefix int, finish func(dst []byte, start int)) []byte {
-	encoder := e.pool.Get().(*images.Encoder)
-	defer e.pool.Put(encoder)
+// appendFiles returns the PNG files of rows records, each after prefix bytes. After each file it
+// calls finish with all bytes so far, which finish may change, and the offset of the file's prefix.
+func appendFiles(m images.Image, data []byte, rows, prefix int, finish func(dst []byte, start int)) []byte {
 	// Usually enough, as images compress to half their size.
-	dst := make([]byte, 0, rows*(e.size/2+e.maxSize-e.size))
+	dst := make([]byte, 0, rows*(m.MaxFile-m.Size()/2))
 	for i := range rows {
 		start := len(dst)
-		dst, _ = encoder.Append(append(dst, make([]byte, prefix)...), data, i, 0) // cannot fail after Check
+		dst, _ = m.Append(append(dst, make([]byte, prefix)...), data, i, 0) // cannot fail after Check
 		finish(dst, start)
 	}
 	return dst
 }
 
-// prefixed returns the files as PLAIN pages of BYTE_ARRAY store them, each after its length.
-func (e encoders) prefixed(data []byte, rows int) []byte {
-	return e.appendFiles(data, rows, lengthSize, func(dst []byte, start int) {
+// prefixedFiles returns the files as PLAIN pages of BYTE_ARRAY store them, each after its length.
+func prefixedFiles(m images.Image, data []byte, rows int) []byte {
+	return appendFiles(m, data, rows, lengthSize, func(dst []byte, start int) {
 		binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-lengthSize))
 	})
 }
 
-// data returns the files as an array.
-func (e encoders) data(data []byte, rows int) Array {
+// fileData returns the files as an array.
+func fileData(m images.Image, data []byte, rows int) Array {
 	offsets := make([]byte, lengthSize, lengthSize*(rows+1))
-	files := e.appendFiles(data, rows, 0, func(dst []byte, _ int) {
+	files := appendFiles(m, data, rows, 0, func(dst []byte, _ int) {
 		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(dst)))
 	})
 	return flat(rows, offsets, files)

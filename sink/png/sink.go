@@ -55,7 +55,7 @@ func New(folder *publish.Folder, s *schema.Schema, o sink.Options) (*Sink, error
 		return nil, err
 	}
 	p.writers.New = func() any {
-		return &writer{sink: p, encoder: found.Pixels.NewEncoder(), classes: map[int64]string{}}
+		return &writer{sink: p, classes: map[int64]string{}}
 	}
 	return p, nil
 }
@@ -129,7 +129,6 @@ func (s *Sink) Close() error {
 // A writer writes one file after another. It is not safe for concurrent use.
 type writer struct {
 	sink    *Sink
-	encoder *images.Encoder
 	classes map[int64]string // the class folders so far, by label; the key is 0 if there are no labels
 	file    []byte
 	path    []byte
@@ -143,7 +142,7 @@ func (w *writer) write(lines []byte, b schema.Batch, i int) ([]byte, error) {
 	if err != nil {
 		return lines, err
 	}
-	if w.file, err = w.encoder.Append(w.file[:0], b.Columns[s.images.Image], i, row); err != nil {
+	if w.file, err = s.images.Pixels.Append(w.file[:0], b.Columns[s.images.Image], i, row); err != nil {
 		return lines, err
 	}
 	w.path = append(images.AppendPadded(append(w.path[:0], folder...), row, s.images.Digits), ".png"...)

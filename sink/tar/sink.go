@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/internal/text"
@@ -19,17 +18,16 @@ const format = "tar"
 
 // A Sink writes a tar file. It implements sink.Splitter.
 type Sink struct {
-	out      io.Writer
-	images   images.Table
-	files    []file    // of each sample
-	rowSize  int64     // maximum bytes of a row
-	encoders sync.Pool // of *images.Encoder
+	out     io.Writer
+	images  images.Table
+	files   []file // of each sample
+	rowSize int64  // maximum bytes of a row
 }
 
 // A file is one of the files of each sample. contents appends what it has for row i of b.
 type file struct {
 	header   *header
-	contents func(dst []byte, e *images.Encoder, b schema.Batch, i int) ([]byte, error)
+	contents func(dst []byte, b schema.Batch, i int) ([]byte, error)
 }
 
 // New returns a sink for the images of a table of the schema s. It writes nothing to w before the
@@ -49,14 +47,12 @@ func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 	}
 	found.Digits = max(found.Digits, 6) // as most tools; the keys of all shards of a data set have one length
 	t := &Sink{out: w, images: found}
-	t.encoders.New = func() any { return found.Pixels.NewEncoder() }
-	t.add(".png", found.Pixels.NewEncoder().MaxSize(),
-		func(dst []byte, e *images.Encoder, b schema.Batch, i int) ([]byte, error) {
-			return e.Append(dst, b.Columns[found.Image], i, b.First+int64(i))
-		})
+	t.add(".png", found.Pixels.MaxFile, func(dst []byte, b schema.Batch, i int) ([]byte, error) {
+		return found.Pixels.Append(dst, b.Columns[found.Image], i, b.First+int64(i))
+	})
 	if found.Label >= 0 {
 		label := s.Columns[found.Label].DType
-		t.add(".cls", schema.MaxNumber, func(dst []byte, _ *images.Encoder, b schema.Batch, i int) ([]byte, error) {
+		t.add(".cls", schema.MaxNumber, func(dst []byte, b schema.Batch, i int) ([]byte, error) {
 			return strconv.AppendInt(dst, source.Int(label, b.Columns[found.Label], i), 10), nil
 		})
 	}
@@ -67,8 +63,7 @@ func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 }
 
 // add adds a file of each sample, of at most maxSize bytes.
-func (s *Sink) add(extension string, maxSize int,
-	contents func([]byte, *images.Encoder, schema.Batch, int) ([]byte, error)) {
+func (s *Sink) add(extension string, maxSize int, contents func([]byte, schema.Batch, int) ([]byte, error)) {
 	s.files = append(s.files, file{newHeader(s.images.Digits, extension), contents})
 	s.rowSize += int64(block + padded(maxSize))
 }
@@ -81,7 +76,7 @@ func (s *Sink) addScalars(columns []source.Column) {
 		key := before + text.JSON(columns[i].Name) + ":"
 		keys, size, before = append(keys, key), size+len(key)+schema.MaxNumber, ","
 	}
-	s.add(".json", size, func(dst []byte, _ *images.Encoder, b schema.Batch, row int) ([]byte, error) {
+	s.add(".json", size, func(dst []byte, b schema.Batch, row int) ([]byte, error) {
 		for k, i := range s.images.Rest { // Python's json reads Infinity
 			dst = schema.AppendNumber(append(dst, keys[k]...), columns[i].DType, b.Columns[i], row, "Infinity")
 		}
@@ -95,19 +90,17 @@ func (s *Sink) BatchSize(rows int) int64 { return int64(rows)*s.rowSize + s.imag
 // Encode implements sink.Sink. It makes the files of b and their headers, which the step writes.
 // The error for a value that PNG cannot hold is fault.Unsupported.
 func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error) {
-	e := s.encoders.Get().(*images.Encoder)
-	defer s.encoders.Put(e)
-	add := func(dst []byte, i int) ([]byte, error) { return s.appendRow(dst, e, b, i) }
+	add := func(dst []byte, i int) ([]byte, error) { return s.appendRow(dst, b, i) }
 	return s.images.Encode(ctx, b, add, func(rows []byte) (int, error) { return s.out.Write(rows) })
 }
 
 // appendRow appends the files of row i of b.
-func (s *Sink) appendRow(dst []byte, e *images.Encoder, b schema.Batch, i int) (_ []byte, err error) {
+func (s *Sink) appendRow(dst []byte, b schema.Batch, i int) (_ []byte, err error) {
 	var space [19]byte // maximum digits of a row
 	key := images.AppendPadded(space[:0], b.First+int64(i), s.images.Digits)
 	for _, f := range s.files {
 		begin := len(dst)
-		if dst, err = f.contents(append(dst, make([]byte, block)...), e, b, i); err != nil {
+		if dst, err = f.contents(append(dst, make([]byte, block)...), b, i); err != nil {
 			return dst, err
 		}
 		size := len(dst) - begin - block
