@@ -3,10 +3,13 @@ package parquet
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/layout"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source/idx"
 )
 
@@ -21,6 +24,36 @@ type leaf struct {
 	dictionary *page
 	sorted     []string // Names in byte order; nil if there are none or if they are too long for bounds
 	ranks      []uint16 // for each of Names, its index in sorted
+}
+
+// newLeaves decides how the leaves of the columns of table are written. It returns an error if
+// records are too large for a page: sizes in page headers are 32-bit integers.
+func newLeaves(columns []layout.Column, table *schema.Schema, c codec) (leaves []*leaf, err error) {
+	const room = 1 << 24 // for the lengths of levels, and for data that compression enlarges
+	rows := groupRows(table)
+	if table.Rows >= 0 {
+		rows = int(min(int64(rows), table.Rows))
+	}
+	encoded, asIs := &pageCompressor{codec: c}, new(pageCompressor) // asIs has no codec
+	for _, column := range columns {
+		for _, l := range column.Leaves {
+			pages := encoded
+			if l.Compressed {
+				pages = asIs
+			}
+			made, err := newLeaf(l, column.Source, rows, pages)
+			if err != nil {
+				return nil, err
+			}
+			if size := made.bodySize(table.BatchRows()); size > math.MaxInt32-room {
+				return nil, fault.New(fault.Usage,
+					"parquet: a page of column %s would have %d bytes, expected less than 2 GiB",
+					table.Columns[column.Source].Name, size)
+			}
+			leaves = append(leaves, made)
+		}
+	}
+	return leaves, nil
 }
 
 // newLeaf decides how chunks of up to groupRows rows are encoded.

@@ -67,7 +67,7 @@ func (s *Sink) append(rows int, pieces []piece) error {
 // leaf are written at once, as are those of scalars, made at the end of the row group; others wait.
 func (s *Sink) put(i int, p page) error {
 	if p.memory != nil {
-		defer s.pages.compressed.Put(p.memory)
+		defer s.leaves[i].pages.compressed.Put(p.memory)
 	}
 	s.chunks[i].add(p, s.leaves[i].Entries)
 	if i == 0 || s.leaves[i].Scalar {

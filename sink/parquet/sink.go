@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
-	"math"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -24,9 +23,7 @@ type Sink struct {
 	// Used by Encode and the steps; these do not change.
 	columns      []layout.Column
 	leaves       []*leaf
-	pages        pageCompressor // with the codec of the options
-	asIs         pageCompressor // has no codec: for values that are already compressed
-	encoderSize  int64          // bytes per goroutine that compresses
+	encoderSize  int64 // bytes per goroutine that compresses
 	rowsPerGroup int
 
 	// Used by the steps only.
@@ -53,43 +50,14 @@ func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &Sink{columns: columns, rowsPerGroup: groupRows(s), pages: pageCompressor{codec: codec},
-		encoderSize: o.Compression.EncoderSize(), out: sink.Appender{Writer: w}}
-	if err := made.plan(s); err != nil {
+	leaves, err := newLeaves(columns, s, codec)
+	if err != nil {
 		return nil, err
 	}
-	made.footer = newFooter(s, columns, len(made.leaves), o.Version)
+	made := &Sink{columns: columns, leaves: leaves, chunks: make([]chunk, len(leaves)), rowsPerGroup: groupRows(s),
+		encoderSize: o.Compression.EncoderSize(), out: sink.Appender{Writer: w},
+		footer: newFooter(s, columns, len(leaves), o.Version)}
 	return made, made.out.Append([]byte(magic))
-}
-
-// plan decides how the leaves of the columns of table are written. It returns an error if records
-// are too large for a page: sizes in page headers are 32-bit integers.
-func (s *Sink) plan(table *schema.Schema) error {
-	const room = 1 << 24 // for the lengths of levels, and for data that compression enlarges
-	rows := s.rowsPerGroup
-	if table.Rows >= 0 {
-		rows = int(min(int64(rows), table.Rows))
-	}
-	for _, column := range s.columns {
-		for _, l := range column.Leaves {
-			pages := &s.pages
-			if l.Compressed {
-				pages = &s.asIs
-			}
-			planned, err := newLeaf(l, column.Source, rows, pages)
-			if err != nil {
-				return err
-			}
-			if size := planned.bodySize(table.BatchRows()); size > math.MaxInt32-room {
-				return fault.New(fault.Usage,
-					"parquet: a page of column %s would have %d bytes, expected less than 2 GiB",
-					table.Columns[column.Source].Name, size)
-			}
-			s.leaves = append(s.leaves, planned)
-		}
-	}
-	s.chunks = make([]chunk, len(s.leaves))
-	return nil
 }
 
 // A piece is the part of an encoded batch for one leaf: a page, or the elements of a scalar.
