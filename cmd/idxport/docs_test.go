@@ -116,21 +116,21 @@ func meansAsForConvert(f flagSpec) bool {
 // field for its value, of a type that it can set.
 func TestFlagTable(t *testing.T) {
 	t.Parallel()
-	known, attribute := []string{"list"}, regexp.MustCompile("^(also|aka)=")
+	known, attribute := []string{"list"}, regexp.MustCompile("^(also|aka|range)=")
 	for _, c := range commands() {
 		known = append(known, c.name)
 	}
 	for _, f := range allFlags() {
 		for _, word := range f.words {
-			if !slices.Contains(known, word) && word != f.bounds && !attribute.MatchString(word) {
+			if !slices.Contains(known, word) && !attribute.MatchString(word) {
 				t.Errorf("--%s: unknown word %q", f.name, word)
 			}
 		}
 		switch f.field(new(settings)).(type) {
 		case *string, *[]string, *[]int, *convert.Size, *bool, **bool:
 		case *int, *int64:
-			if f.bounds == "" {
-				t.Errorf("--%s has no bounds", f.name)
+			if f.attribute("range") == "" {
+				t.Errorf("--%s has no range", f.name)
 			}
 		default:
 			t.Errorf("--%s: unknown type", f.name)

@@ -32,8 +32,8 @@ type settings struct {
 //
 // without a short name, placeholder or detail where there is none; a flag without a placeholder is
 // a switch. The attributes are list, for lists with commas; also=NAMES, which are accepted too;
-// aka=NAMES, what other programs call it; and the least and the greatest number, as 1..9, or 1..
-// without a limit. {{Words}} are filled in.
+// aka=NAMES, what other programs call it; and range=1..9, the least and the greatest number, or
+// range=1.. without a limit. {{Words}} are filled in.
 //
 //go:embed flags.txt
 var flagTable string
@@ -45,7 +45,6 @@ type flagSpec struct {
 	usage                string   // what it does, in up to 52 characters: a line of help has 80
 	detail               string   // more about it, shown by --help-all
 	words                []string // its commands and attributes
-	bounds               string
 }
 
 // allFlags returns the entries of the flag table.
@@ -83,9 +82,6 @@ func parseEntry(heading, entry string) flagSpec {
 			f.placeholder = word
 		}
 	}
-	if i := slices.IndexFunc(f.words, func(word string) bool { return strings.Contains(word, "..") }); i >= 0 {
-		f.bounds = f.words[i]
-	}
 	if len(lines) == 3 {
 		f.detail = strings.ReplaceAll(strings.TrimSpace(lines[2]), "\n    ", " ")
 	}
@@ -108,7 +104,7 @@ func (f flagSpec) attribute(name string) string {
 // commands returns the names of the commands that have the flag.
 func (f flagSpec) commands() []string {
 	return slices.DeleteFunc(slices.Clone(f.words), func(word string) bool {
-		return word == "list" || strings.ContainsAny(word, "=.")
+		return word == "list" || strings.Contains(word, "=")
 	})
 }
 
@@ -181,7 +177,7 @@ func (f flagSpec) truth(value string) (bool, error) {
 // number returns the value of a flag for numbers.
 func (f flagSpec) number(value string) (int64, error) {
 	n, err := strconv.ParseInt(value, 10, 64)
-	first, last, _ := strings.Cut(f.bounds, "..")
+	first, last, _ := strings.Cut(f.attribute("range"), "..")
 	least, _ := strconv.ParseInt(first, 10, 64)
 	most, _ := strconv.ParseInt(cmp.Or(last, strconv.FormatInt(math.MaxInt64, 10)), 10, 64)
 	switch {
@@ -205,7 +201,8 @@ func (f flagSpec) dims(value string) (dims []int, err error) {
 	for side := range strings.SplitSeq(strings.NewReplacer("×", "x", ",", "x").Replace(value), "x") {
 		d, err := f.number(side)
 		if err != nil {
-			return nil, failed("numbers from " + strings.Replace(f.bounds, "..", " to ", 1) + " with an x between them")
+			between := strings.Replace(f.attribute("range"), "..", " to ", 1)
+			return nil, failed("numbers from " + between + " with an x between them")
 		}
 		if elements *= d; f.name == "shape" && elements > math.MaxInt32 {
 			return nil, failed("the shape of one record, of up to " + strconv.Itoa(math.MaxInt32) + " elements")

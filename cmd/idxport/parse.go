@@ -78,7 +78,7 @@ func joinedValue(flags []flagSpec, name string) bool {
 		return false
 	}
 	f := flagNamed(flags, name[:2])
-	return f != nil && (f.bounds != "" && unicode.IsDigit(rune(name[2])) ||
+	return f != nil && (f.attribute("range") != "" && unicode.IsDigit(rune(name[2])) ||
 		f.placeholder != "" && text.DidYouMean("-"+name, longNames(flags)) == "")
 }
 
