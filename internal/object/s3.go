@@ -123,14 +123,10 @@ func (s *s3Client) list(ctx context.Context, prefix string, limit int) (found []
 }
 
 // putOptions returns the options of a request that begins an upload or makes an object visible.
-func (s *s3Client) putOptions(u upload, replace bool, headers map[string]string) minio.PutObjectOptions {
+func putOptions(u upload, headers map[string]string) minio.PutObjectOptions {
 	headers[markKey] = u.mark
 	// Without DisableContentSha256, minio-go would send small signed pieces.
-	o := minio.PutObjectOptions{UserMetadata: headers, DisableContentSha256: true}
-	if !replace {
-		o.SetMatchETagExcept("*")
-	}
-	return o
+	return minio.PutObjectOptions{UserMetadata: headers, DisableContentSha256: true}
 }
 
 // sum returns the SHA-256 to be signed if the connection is not encrypted.
@@ -148,7 +144,7 @@ func (s *s3Client) begin(ctx context.Context, key string, u upload) (id string, 
 	if s.checksums {
 		headers["X-Amz-Checksum-Algorithm"], headers["X-Amz-Checksum-Type"] = "CRC32", "FULL_OBJECT"
 	}
-	id, err = s.core.NewMultipartUpload(ctx, s.name, key, s.putOptions(u, true, headers))
+	id, err = s.core.NewMultipartUpload(ctx, s.name, key, putOptions(u, headers))
 	return id, classify(ctx, err)
 }
 
@@ -175,7 +171,10 @@ func (s *s3Client) finish(ctx context.Context, key string, u upload) error {
 	} else {
 		clear(headers)
 	}
-	o := s.putOptions(u, u.replace, headers)
+	o := putOptions(u, headers)
+	if !u.replace {
+		o.SetMatchETagExcept("*")
+	}
 	if u.id != "" {
 		slow, err := s.newCore(newTransport(stallFactor*s.stall, nil))
 		if err == nil {

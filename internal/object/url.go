@@ -21,10 +21,10 @@ func (a address) String() string { return a.scheme + "://" + a.bucket + "/" + a.
 // root returns the URL under which a Store keeps the client of an address: that of the bucket,
 // with a slash at the end, or that of the file on a web server.
 func (a address) root() string {
-	if a.isWeb() {
-		return a.String()
+	if !a.isWeb() {
+		a.key = ""
 	}
-	return a.scheme + "://" + a.bucket + "/"
+	return a.String()
 }
 
 func (a address) isWeb() bool { return a.scheme == "https" || a.scheme == "http" }
@@ -40,7 +40,6 @@ func parse(name string) (address, error) {
 	scheme, rest, _ := strings.Cut(name, "://")
 	bucket, key, _ := strings.Cut(rest, "/")
 	a := address{scheme, bucket, key}
-	refuse := func(where, text string) (address, error) { return a, failed(fault.Usage, "%s", text).In(where) }
 	switch scheme {
 	case "https", "http":
 		if err := a.checkWeb(); err != nil {
@@ -48,14 +47,15 @@ func parse(name string) (address, error) {
 		}
 	case "s3":
 		if !bucketName().MatchString(bucket) { // the message does not show it, as it may contain a password
-			return refuse("s3://…", "expected a bucket of 3 to 63 letters, digits, dots and dashes, and a slash")
+			const expected = "expected a bucket of 3 to 63 letters, digits, dots and dashes, and a slash"
+			return a, failed(fault.Usage, expected).In("s3://…")
 		}
 	default:
 		return a, failed(fault.Usage, "expected s3:// or https://").In(scheme + "://…").
 			WithHint("give the path of a local copy or, for a server like S3, s3://BUCKET/KEY?endpoint=https://HOST")
 	}
 	if strings.ContainsFunc(key, unicode.IsControl) || slices.Contains(strings.Split(key, "/"), "..") {
-		return refuse(a.String(), "keys with control characters or .. are not supported")
+		return a, failed(fault.Usage, "keys with control characters or .. are not supported").In(a.String())
 	}
 	return a, nil
 }
