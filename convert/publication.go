@@ -69,25 +69,23 @@ type publication struct {
 func prepare(ctx context.Context, r *request, outputs []*output, inputs []string, key string) (
 	_ *publication, err error) {
 	p := &publication{}
-	var targets []publish.Target          // splits that share a folder have one
-	targetOf := make([]int, len(outputs)) // the index in targets of each local output
-	others := slices.Clone(inputs)        // and the local outputs
-	for i, out := range outputs {
+	var targets []publish.Target   // splits that share a folder have one
+	others := slices.Clone(inputs) // and the local outputs
+	for _, out := range outputs {
 		if out.path == Stdio || text.IsURL(out.path) {
 			continue
 		}
 		t := publish.Target{Path: out.path, Folder: out.isFolder(), Kind: out.kind, Key: out.keyOf(key)}
-		targetOf[i], others = slices.Index(targets, t), append(others, out.path)
-		if targetOf[i] < 0 || !out.shared() { // Prepare refuses two at one path
-			targetOf[i] = len(targets)
-			targets = append(targets, t)
+		if others = append(others, out.path); !out.shared() || !slices.Contains(targets, t) {
+			targets = append(targets, t) // Prepare refuses two at one path
 		}
 	}
 	if p.set, err = publish.Prepare(targets, publish.Options{Overwrite: r.replaces(), Inputs: inputs}); err != nil {
 		return nil, err
 	}
-	for i, out := range outputs {
+	for _, out := range outputs {
 		to := destination{out: out}
+		i := slices.IndexFunc(targets, func(t publish.Target) bool { return t.Path == out.path }) // −1: not local
 		switch {
 		case out.path == Stdio:
 			to.writer = &sink.Appender{Writer: r.Stdout}
@@ -100,9 +98,9 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 			to.object, err = r.input.Storage.Store.Create(ctx, out.path, r.replaces())
 			to.writer = &sink.Appender{Writer: to.object}
 		case out.isFolder():
-			to.folder, to.hidden = p.set.Folder(targetOf[i]), p.set.Partial(targetOf[i])
+			to.folder, to.hidden = p.set.Folder(i), p.set.Partial(i)
 		default:
-			to.writer, to.hidden = &sink.Appender{Writer: p.set.File(targetOf[i])}, p.set.Partial(targetOf[i])
+			to.writer, to.hidden = &sink.Appender{Writer: p.set.File(i)}, p.set.Partial(i)
 		}
 		if err != nil {
 			p.discard()

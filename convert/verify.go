@@ -31,7 +31,7 @@ type comparison struct {
 func compareTables(ctx context.Context, r *request, expected *job, found source.Table, c comparison) (Verified, error) {
 	both, err := compare.NewPair(expected.table, found, c.partial, c.text)
 	if differs, ok := errors.AsType[*fault.Error](err); ok {
-		return Verified{}, differ(c.paths, differs.Path, differs.Msg)
+		return Verified{}, differ(c.path(differs.Path), differs.Msg)
 	}
 	s := schema.Of(both)
 	k := compare.New(s, c.text)
@@ -53,18 +53,21 @@ func compareTables(ctx context.Context, r *request, expected *job, found source.
 		differences = append(differences, err.Error())
 	}
 	if differences != nil {
-		return Verified{}, differ(c.paths, origin, differences...)
+		return Verified{}, differ(c.path(origin), differences...)
 	}
 	return Verified{Path: c.paths[0], Paths: c.paths, Rows: rows, Columns: compared, Missing: both.Missing}, nil
 }
 
-// differ returns the error for an output at paths that differs from its inputs, or for the one of
-// paths with the base name origin.
-func differ(paths []string, origin string, differences ...string) *fault.Error {
-	path := strings.Join(paths, ", ")
-	if i := slices.IndexFunc(paths, func(p string) bool { return source.Base(p) == origin }); i >= 0 {
-		path = paths[i]
+// path returns the one of the paths with the base name origin, or all of them.
+func (c comparison) path(origin string) string {
+	if i := slices.IndexFunc(c.paths, func(p string) bool { return source.Base(p) == origin }); i >= 0 {
+		return c.paths[i]
 	}
+	return strings.Join(c.paths, ", ")
+}
+
+// differ returns the error for an output at path that differs from its inputs.
+func differ(path string, differences ...string) *fault.Error {
 	return fault.New(fault.Differs, "%s differs: %s", path, strings.Join(differences, "; "))
 }
 
@@ -162,7 +165,7 @@ func verify(ctx context.Context, r *request) error {
 			return err
 		}
 		if other := compared[i]; other != "" && i >= 0 {
-			return differ([]string{split.Files[0].Path}, "", "it repeats the rows of "+other)
+			return differ(split.Files[0].Path, "it repeats the rows of "+other)
 		}
 		compared[i] = split.Files[0].Path
 	}
@@ -174,7 +177,7 @@ func verify(ctx context.Context, r *request) error {
 	}
 	oneFile := len(out.set.Splits) == 1 && out.isFile(out.set.Splits[0].Files[0].Path)
 	if !oneFile && left != nil {
-		return differ([]string{ofOutput.Args[0].Path}, "", "it has no split "+input.SplitNames(left)).
+		return differ(ofOutput.Args[0].Path, "it has no split "+input.SplitNames(left)).
 			WithHint("to compare other splits only, name them: --split NAME")
 	}
 	return nil
@@ -295,7 +298,7 @@ func splitFor(in, out *inputs, chosen []chosenSplit, found source.Table, own dat
 	case several && in.request.Split != nil:
 		return -1, nil
 	case several:
-		return 0, differ([]string{path}, "", "the inputs have no such split, only "+input.SplitNames(splits))
+		return 0, differ(path, "the inputs have no such split, only "+input.SplitNames(splits))
 	default:
 		return 0, usagef("%s holds the split %s, but the inputs have the splits %s", path, name,
 			input.SplitNames(splits)).WithHint("choose one with --split")
