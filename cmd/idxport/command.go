@@ -114,7 +114,7 @@ func runVerify(ctx context.Context, r *report) (err error) {
 	s.Inputs = s.Inputs[1:]
 	r.Report, err = convert.Verify(ctx, output, s.Source, s.View)
 	for _, v := range r.Verified {
-		r.say("verified", "", fmt.Sprintf("%s  %s equal: %s", filepath.ToSlash(strings.Join(v.Paths, ", ")),
+		r.say("verified", fmt.Sprintf("%s  %s equal: %s", filepath.ToSlash(strings.Join(v.Paths, ", ")),
 			text.Count(v.Rows, "row"), strings.Join(v.Columns, ", ")), "")
 	}
 	return err

@@ -60,7 +60,7 @@ func (r *report) end(ctx context.Context, err error) int {
 // standard output has gone, nothing is shown, as by other filters.
 func (r *report) showError(err error) {
 	if err != nil && exitCode(err) != exitReaderGone {
-		r.say("error", "idxport: ", err.Error(), r.hintOf(err))
+		r.say("error", err.Error(), r.hintOf(err))
 	}
 }
 
@@ -127,33 +127,29 @@ func (r *report) writeObject(err error) error {
 // events returns callbacks that show messages and progress.
 func (r *report) events() convert.Events {
 	return convert.Events{Progress: r.progress, Message: func(warning bool, text string) {
-		level := map[bool]string{false: "note", true: "warning"}[warning]
-		r.say(level, level+": ", text, "")
+		r.say(map[bool]string{false: "note", true: "warning"}[warning], text, "")
 	}}
 }
 
-// say shows a message, after prefix or with --json with its level, and its hint, if there is one.
-func (r *report) say(level, prefix, message, hint string) {
+// say shows a message of a level and its hint, if there is one; with --json as one JSON object on a
+// line of its own.
+func (r *report) say(level, message, hint string) {
 	switch {
 	case r.settings.Quiet && level != "warning" && level != "error":
 	case r.settings.JSON:
-		r.logJSON(level, message, hint)
+		fmt.Fprintln(r.stderr, text.Escaped(text.JSON(struct {
+			Time    string `json:"time"`
+			Level   string `json:"level"`
+			Message string `json:"message"`
+			Hint    string `json:"hint,omitempty"`
+		}{time.Now().UTC().Format(time.RFC3339), level, text.Printable(message), text.Printable(hint)})))
 	default:
+		prefix := map[string]string{"error": "idxport: ", "warning": "warning: ", "note": "note: "}[level]
 		_ = show(r.stderr, "%s%s\n", prefix, message) // an error of standard error cannot be shown
 		if hint != "" {
 			_ = show(r.stderr, "hint: %s\n", hint)
 		}
 	}
-}
-
-// logJSON writes a message as one JSON object on a line of its own.
-func (r *report) logJSON(level, message, hint string) {
-	fmt.Fprintln(r.stderr, text.Escaped(text.JSON(struct {
-		Time    string `json:"time"`
-		Level   string `json:"level"`
-		Message string `json:"message"`
-		Hint    string `json:"hint,omitempty"`
-	}{time.Now().UTC().Format(time.RFC3339), level, text.Printable(message), text.Printable(hint)})))
 }
 
 // wroteAll shows the published outputs; unit is the noun for what they hold.
@@ -168,7 +164,7 @@ func (r *report) wroteAll(unit string) {
 		case o.Files != nil:
 			what = []string{filepath.ToSlash(filepath.Clean(o.Path)) + "/", text.Count(*o.Files, "file")}
 		}
-		r.say("wrote", "", strings.Join(append(what, text.Bytes(o.Bytes)), "  "), "")
+		r.say("wrote", strings.Join(append(what, text.Bytes(o.Bytes)), "  "), "")
 	}
 }
 
