@@ -81,9 +81,6 @@ func (l *leaf) plain(v float64) []byte {
 
 // chunkBounds returns the bounds of a chunk with the given pages.
 func (l *leaf) chunkBounds(pages []bounds) (least, greatest []byte) {
-	if len(pages) == 0 {
-		return nil, nil
-	}
 	all := pages[0]
 	for _, b := range pages[1:] {
 		all.min, all.max = min(all.min, b.min), max(all.max, b.max)
@@ -91,11 +88,8 @@ func (l *leaf) chunkBounds(pages []bounds) (least, greatest []byte) {
 	return l.encodeBounds(all)
 }
 
-// columnIndex returns the index of a chunk's pages. It is nil if the pages have no bounds.
+// columnIndex returns the index of a chunk's pages.
 func (l *leaf) columnIndex(pages []bounds) *format.ColumnIndex {
-	if len(pages) == 0 {
-		return nil
-	}
 	index := &format.ColumnIndex{BoundaryOrder: boundaryOrder(pages),
 		NullPages: make([]bool, len(pages)), NullCounts: make([]int64, len(pages))}
 	for _, b := range pages {

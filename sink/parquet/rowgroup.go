@@ -100,10 +100,9 @@ func (s *Sink) endGroup() error {
 			return err
 		}
 		clear(c.waiting) // frees the pages; the slice itself is kept
-		group.Columns[i].MetaData = c.metadata(l, offset)
+		s.indexes = append(s.indexes, c.describe(l, offset, &group.Columns[i]))
 		group.TotalByteSize += c.TotalUncompressedSize
 		group.TotalCompressedSize += c.TotalCompressedSize
-		s.indexes = append(s.indexes, c.index(l, offset, &group.Columns[i]))
 		offset += c.TotalCompressedSize
 		*c = chunk{waiting: c.waiting[:0], values: c.values[:0]} // keeps the memory that nothing else uses
 	}
@@ -146,11 +145,16 @@ func (c *chunk) add(p page, entries int) {
 	c.TotalUncompressedSize += p.uncompressed
 }
 
-// metadata describes c as the chunk of l that starts at offset.
-func (c *chunk) metadata(l *leaf, offset int64) format.ColumnMetaData {
-	m := c.ColumnMetaData
+// describe describes c in the footer, at place, as the chunk of l that starts at offset, and
+// returns the indexes of its pages.
+func (c *chunk) describe(l *leaf, offset int64, place *format.ColumnChunk) chunkIndex {
+	place.MetaData = c.ColumnMetaData
+	m, index := &place.MetaData, chunkIndex{place: place, offset: &format.OffsetIndex{PageLocations: c.pages}}
 	m.Type, m.PathInSchema, m.Codec = l.Type, l.Path, l.pages.codec.id
-	m.Statistics.MinValue, m.Statistics.MaxValue = l.chunkBounds(c.bounds)
+	if c.bounds != nil {
+		m.Statistics.MinValue, m.Statistics.MaxValue = l.chunkBounds(c.bounds)
+		index.column = l.columnIndex(c.bounds)
+	}
 	if m.DataPageOffset > 0 { // there is a dictionary before it
 		m.DictionaryPageOffset = offset
 	}
@@ -158,15 +162,10 @@ func (c *chunk) metadata(l *leaf, offset int64) format.ColumnMetaData {
 	if l.MaxDefinition > 0 {
 		m.Encoding = append(m.Encoding, format.RLE) // of the levels; repeated leaves have both kinds
 	}
-	return m
-}
-
-// index returns the indexes of a chunk that starts at offset; place describes it in the footer.
-func (c *chunk) index(l *leaf, offset int64, place *format.ColumnChunk) chunkIndex {
 	for i := range c.pages {
 		c.pages[i].Offset += offset
 	}
-	return chunkIndex{place, l.columnIndex(c.bounds), &format.OffsetIndex{PageLocations: c.pages}}
+	return index
 }
 
 // A chunkIndex contains the indexes of a chunk's pages.
