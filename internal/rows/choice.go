@@ -136,7 +136,7 @@ func (c Choice) Cut(t source.Table, selected *source.Selection, scratch source.S
 	if c.Rows == "" && selected == nil && c.Take == 0 && c.Part == "" {
 		return Cut{Table: t, Chosen: t.Rows()}, nil
 	}
-	if t.Rows() < 0 && (c.span.relative() || c.Take > 0 || c.Part != "") {
+	if t.Rows() < 0 && c.NeedsCount() {
 		return Cut{}, usagef("the number of rows is needed in advance, but this input can be read only once").
 			WithHint("save it to a file first")
 	}
