@@ -15,8 +15,7 @@ package convert
 
 // A conversion goes through stages, each of which makes a value that is not changed afterwards:
 //
-//	options.go, request.go, targets.go
-//	                                    what was asked for: a request with its targets, checked
+//	options.go, request.go, targets.go  what was asked for: a request with its targets, checked
 //	package internal/input              from arguments to inputs: splits whose tables can be opened
 //	selection.go, jobs.go               the rows that are chosen, and the jobs: tables as written
 //	outputs.go                          each target and job to outputs
