@@ -13,7 +13,7 @@ import (
 // maxZstdWindow is half of what the zstd program accepts: the window is in memory.
 const maxZstdWindow = 64 << 20
 
-// openZstd returns the library's decoder, without goroutines, as this package has one already.
+// openZstd returns the library's decoder, set to start no goroutines.
 func openZstd(in *bufio.Reader) (io.Reader, error) {
 	d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(maxZstdWindow))
