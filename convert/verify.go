@@ -283,12 +283,14 @@ func splitFor(in, out *inputs, chosen []chosenSplit, found source.Table, own dat
 		return 0, nil
 	}
 	key := func(name string) string { return "_" + strings.ToLower(hubName(name)) + "_" }
-	name := cmp.Or(own.Name, source.About(found).Meta[keySplit], own.Stem)
-	i, most := -1, 0 // the split with the longest name in this one, as in x-validation.csv
+	name := cmp.Or(own.Name, source.About(found).Meta[keySplit])
+	names := key(name + " " + own.Stem)
+	i, last := -1, 0 // the split whose name is the last of these, as in test-validation.csv
 	var splits []dataset.Split
 	for k, c := range chosen {
-		if words := key(cmp.Or(c.Name, c.Stem)); len(words) > most && strings.Contains(key(name), words) {
-			i, most = k, len(words)
+		words := key(cmp.Or(c.Name, c.Stem))
+		if at := strings.LastIndex(names, words); at >= 0 && at+len(words) > last {
+			i, last = k, at+len(words)
 		}
 		splits = append(splits, c.Split)
 	}
@@ -300,7 +302,7 @@ func splitFor(in, out *inputs, chosen []chosenSplit, found source.Table, own dat
 	case several:
 		return 0, differ(path, "the inputs have no such split, only "+input.SplitNames(splits))
 	default:
-		return 0, usagef("%s holds the split %s, but the inputs have the splits %s", path, name,
+		return 0, usagef("%s holds the split %s, but the inputs have the splits %s", path, cmp.Or(name, own.Stem),
 			input.SplitNames(splits)).WithHint("choose one with --split")
 	}
 }
