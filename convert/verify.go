@@ -165,7 +165,8 @@ func verify(ctx context.Context, r *request) error {
 			return err
 		}
 		if other := compared[i]; other != "" && i >= 0 {
-			return differ(split.Files[0].Path, "it repeats the rows of "+other)
+			return differ(split.Files[0].Path, "it repeats the rows of "+other).
+				WithHint("verify one of them alone: idxport verify %s INPUT", text.Path(other))
 		}
 		compared[i] = split.Files[0].Path
 	}
