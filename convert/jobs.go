@@ -211,16 +211,16 @@ func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ sour
 		return nil, err
 	}
 	turn := s.Dataset != nil && s.Dataset.Transposed
-	flat := func(c source.Column) bool { return len(c.Shape) == 1 && c.Shape[0] == 28*28 }
 	if r.Transpose != nil {
 		turn = *r.Transpose && !turn // of a data set stored transposed, it swaps the upright images again
-	} else if turn && slices.ContainsFunc(t.Columns(), flat) {
-		return nil, usagef("%s stores its images transposed: records of 784 elements stay so", s.Dataset.Title).
-			WithHint("--shape 28x28 makes images of them, and --transpose=false keeps them as they are")
 	} else if !in.set.IDX() {
 		if turn, err = in.isTransposed(t, s); err != nil {
 			return nil, err
 		}
+	}
+	if r.Transpose == nil && turn && slices.ContainsFunc(t.Columns(), isFlat) {
+		return nil, usagef("%s: its images are stored transposed: records of 784 elements stay so", s.Files[0].Path).
+			WithHint("--shape 28x28 makes images of them, and --transpose=false keeps them as they are")
 	}
 	if r.Transpose != nil && *r.Transpose && !slices.ContainsFunc(t.Columns(), isImage) {
 		return nil, usagef("--transpose: no column has records of two dimensions").
@@ -268,6 +268,8 @@ const noteTurned = "%s%s stores its images transposed; they are turned upright (
 // isImage reports whether the records of c have rows and columns.
 func isImage(c source.Column) bool { return len(c.Shape) >= 2 }
 
+func isFlat(c source.Column) bool { return len(c.Shape) == 1 && c.Shape[0] == 28*28 }
+
 // isTransposed reports whether t, a table in a format other than IDX, has images that are stored
 // transposed. If --dataset or the name of the file says that it is a data set such as EMNIST, whose
 // own CSV files have no column names, then with --dataset those are turned, our outputs are upright
@@ -277,7 +279,8 @@ func (in *inputs) isTransposed(t source.Table, s dataset.Split) (bool, error) {
 	name := cmp.Or(in.request.Dataset, dataset.ParseName(in.set.Table(file).Name).Dataset)
 	d, _ := dataset.Lookup(name) // zero if there is none
 	_, ours := about.Meta[keySources]
-	images := in.set.Table(file).Format.Name != "png" && slices.ContainsFunc(t.Columns(), isImage)
+	images := in.set.Table(file).Format.Name != "png" && (slices.ContainsFunc(t.Columns(), isImage) ||
+		in.request.Dataset != "" && slices.ContainsFunc(t.Columns(), isFlat)) // outputs record it
 	if !d.Transposed || ours || !images {
 		return false, nil
 	}
