@@ -152,6 +152,8 @@ func (t *table) decide() error {
 		} else if f.Guess != "" && f.stats.values > 0 && !f.certain && t.options.Like == nil {
 			return fault.New(fault.Usage, "column %s: found numbers like 1 000, which may be lists", f.Name).
 				WithHint("if they are lists: --shape %d; else remove the spaces, or choose with --columns", f.count)
+		} else if f.Guess != "" && t.options.Like == nil { // else those that are expected are used
+			t.note(f.Guess + "; --shape overrides this")
 		}
 		if left := t.setType(f); left != nil {
 			if t.info.Omitted = append(t.info.Omitted, *left); left.Err == nil {
@@ -163,9 +165,6 @@ func (t *table) decide() error {
 				t.left = append(t.left, f)
 			}
 			continue
-		}
-		if f.Guess != "" {
-			t.note(f.Guess + "; --shape overrides this")
 		}
 		c := source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: source.Base(t.path),
 			Label: t.names == nil && f.Name == labelName && t.options.Label != "" && !t.guessed, Classes: f.classes}
@@ -251,7 +250,7 @@ func (t *table) applyLike(f *fileColumn) {
 			f.dtype, f.classes = c.DType, c.Classes
 		}
 		if !c.Scalar() && (f.Guess != "" || len(f.Shape) <= 1) { // otherwise the header gives the shape
-			f.Shape, f.Guess = c.Shape, ""
+			f.Shape = c.Shape
 		}
 		if f.count == 1 {
 			f.Name = c.Name
