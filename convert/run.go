@@ -201,8 +201,8 @@ func checkClassesUsed(r *request, jobs []*job, outputs []*output) error {
 
 // cardsOf returns the card (the README.md) of each folder that several splits share, by path, still
 // without the splits. It fails if one card cannot describe all of them.
-func cardsOf(outputs []*output) (map[string]*card.Card, error) {
-	cards := map[string]*card.Card{}
+func cardsOf(outputs []*output) (cards map[string]*card.Card, err error) {
+	cards = map[string]*card.Card{}
 	for _, out := range outputs {
 		if !out.shared() {
 			continue
@@ -215,7 +215,6 @@ func cardsOf(outputs []*output) (map[string]*card.Card, error) {
 			}
 			cards[out.path] = c
 		}
-		var err error
 		if c.Features, err = card.Merge(c.Features, out.job.schema); err != nil {
 			return nil, usagef("%s: %v", out.path, err).
 				WithHint("choose one split with --split, or give all the same class names with --classes")
@@ -268,7 +267,7 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 
 // formatVersion is increased when the same inputs and options produce other bytes than before, also
 // while Version stays the same: --if-changed then rewrites earlier outputs.
-const formatVersion = 7
+const formatVersion = 8
 
 // runKey returns a text that lists the names of the outputs, the inputs and all else that the bytes
 // of outputs depend on. It also lists --expect, so that another expectation is checked; the format
