@@ -174,7 +174,7 @@ func collision(t target, out *output, other *job) error {
 }
 
 // outputsAt returns the outputs of the target t in format f for one job.
-func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format) ([]*output, error) {
+func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format) (_ []*output, err error) {
 	r := in.request
 	parts, part := r.choice.Parts()
 	fill := strings.NewReplacer("{split}", j.base(), "{format}", f.Name, "{part}", part).Replace
@@ -198,11 +198,9 @@ func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format
 		codec.Name = t.codec
 	}
 	if f.Folder { // the names of its folders depend on the largest label
-		largest, err := in.maxLabel(ctx, j.split.Split)
-		if err != nil {
+		if out.options.MaxLabel, err = in.maxLabel(ctx, j.split.Split); err != nil {
 			return nil, err
 		}
-		out.options.MaxLabel = largest
 	}
 	switch {
 	case f.OneColumn:

@@ -75,14 +75,13 @@ func (r *Reader) Read(p []byte) (n int, err error) {
 // gets the decoder.
 func (r *Reader) Close() error {
 	r.closed.Store(true)
-	if !r.mu.TryLock() {
-		return nil
+	if r.mu.TryLock() {
+		if c, ok := r.out.(io.Closer); ok {
+			c.Close() // its error repeats that of Read
+		}
+		r.out = nil
+		r.mu.Unlock()
 	}
-	defer r.mu.Unlock()
-	if c, ok := r.out.(io.Closer); ok {
-		c.Close() // its error repeats that of Read
-	}
-	r.out = nil
 	return nil
 }
 

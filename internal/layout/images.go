@@ -27,7 +27,11 @@ func (l Layout) huggingFace(c source.Column) ([]Column, error) {
 	}
 	file, path := &made.Leaves[0], &made.Leaves[1]
 	file.Size, file.Allocates, file.Compressed = lengthSize+m.MaxFile, true, true
-	file.Values = func(data []byte, rows int) []byte { return prefixedFiles(m, data, rows) }
+	file.Values = func(data []byte, rows int) []byte { // each file after its length, as in PLAIN pages of BYTE_ARRAY
+		return appendFiles(m, data, rows, lengthSize, func(dst []byte, start int) {
+			binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-lengthSize))
+		})
+	}
 	path.Definition, path.Count = 1, 0 // the struct is present, its member is null
 	path.Values = func([]byte, int) []byte { return nil }
 	if m.Depth > 8 {
@@ -47,13 +51,6 @@ func appendFiles(m images.Image, data []byte, rows, prefix int, finish func(dst 
 		finish(dst, start)
 	}
 	return dst
-}
-
-// prefixedFiles returns the files as PLAIN pages of BYTE_ARRAY store them, each after its length.
-func prefixedFiles(m images.Image, data []byte, rows int) []byte {
-	return appendFiles(m, data, rows, lengthSize, func(dst []byte, start int) {
-		binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-lengthSize))
-	})
 }
 
 // fileData returns the files as an array.
