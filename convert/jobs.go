@@ -105,8 +105,8 @@ func (r *request) checkTogether(a, b *job) error {
 	isShared := func(c source.Column) bool { return source.Index(b.schema.Columns, c.Name) >= 0 }
 	if n := b.schema.SourceRows; n > 0 && n == a.schema.SourceRows && !slices.ContainsFunc(a.schema.Columns, isShared) {
 		return usagef("%s has the columns %s, %s has %s, and both have %s: they may be one table", a.title(),
-			source.List(a.schema.Columns), b.title(), source.List(b.schema.Columns), text.Count(n, "row")).WithHint(
-			"choose with --split, join the tables, or name files of a column alike: train-weight.npy like train-images.npy")
+			source.List(a.schema.Columns), b.title(), source.List(b.schema.Columns), text.Count(n, "row")).
+			WithHint("choose with --split, join the tables, or name its files alike: train-images.npy, train-x.npy")
 	}
 	same := func(a, b source.Column) bool { return slices.Equal(a.Shape, b.Shape) }
 	if r.input.PlacesLabel() && !slices.EqualFunc(a.schema.Columns, b.schema.Columns, same) {
