@@ -125,10 +125,6 @@ func TestPlainReadsGoStraightThrough(t *testing.T) {
 				err, len(asked))
 		}
 	}
-	r.Close()
-	if _, err := r.Read(p); !errors.Is(err, fs.ErrClosed) {
-		t.Errorf("after Close: found %v, expected fs.ErrClosed", err)
-	}
 }
 
 // decompress reads all of raw.
@@ -165,8 +161,8 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestCloseInTheMiddle(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"long.gz", "long.zst", "long.xz", "long.bz2"} {
-		for _, size := range []int{0, 1, 1 << 20} {
+	for _, name := range []string{"small.plain", "long.gz", "long.zst", "long.xz", "long.bz2"} {
+		for _, size := range []int{0, 1, 100} {
 			r := must.Get(NewReader(bytes.NewReader(testFile(t, name))))(t)
 			must.Get(io.ReadFull(r, make([]byte, size)))(t)
 			r.Close()

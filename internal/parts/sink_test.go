@@ -168,10 +168,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A failing splitter fails at one place and writes nothing.
+// A failing splitter fails at one place with errBroken, and writes nothing.
 type failing struct{ at string }
 
-// errBroken is its error.
 var errBroken = errors.New("out of paper")
 
 func (f failing) fails(at string) error {
@@ -196,25 +195,22 @@ func (failing) BatchSize(int) int64    { return 0 }
 func TestFailuresOfTheFormat(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"open", "encode", "step", "next", "close", ""} {
-		t.Run("at "+at, func(t *testing.T) {
-			t.Parallel()
-			s, batches := numbers(0, 10, 4)
-			folder, _ := newFolder(t)
-			k, err := parts.New(folder, s, parts.Options{Rows: 2, Stem: "part", Extension: ".x"},
-				func(io.Writer) (sink.Sink, error) { return failing{at}, failing{at}.fails("open") })
-			for i := 0; i < len(batches) && err == nil; i++ {
-				var step func() error
-				if step, err = k.Encode(t.Context(), batches[i]); err == nil {
-					err = step()
-				}
+		s, batches := numbers(0, 10, 4)
+		folder, _ := newFolder(t)
+		k, err := parts.New(folder, s, parts.Options{Rows: 2, Stem: "part", Extension: ".x"},
+			func(io.Writer) (sink.Sink, error) { return failing{at}, failing{at}.fails("open") })
+		for i := 0; i < len(batches) && err == nil; i++ {
+			var step func() error
+			if step, err = k.Encode(t.Context(), batches[i]); err == nil {
+				err = step()
 			}
-			if err == nil {
-				err = k.Close()
-			}
-			if (err == nil) != (at == "") || at != "" && !errors.Is(err, errBroken) {
-				t.Errorf("found %v", err)
-			}
-		})
+		}
+		if err == nil {
+			err = k.Close()
+		}
+		if (err == nil) != (at == "") || at != "" && !errors.Is(err, errBroken) {
+			t.Errorf("at %q: found %v", at, err)
+		}
 	}
 }
 
