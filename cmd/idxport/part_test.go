@@ -3,12 +3,9 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -18,13 +15,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/test/must"
 )
-
-var killRounds = flag.Int("kill-rounds", 2, "rounds of TestKilledParts")
 
 // partInput writes a table of images of 28×28 and their labels, and returns its folder.
 func partInput(t *testing.T, rows int, compressed bool) string {
@@ -177,83 +171,5 @@ func TestPartReadsItsOwnBytes(t *testing.T) {
 	}
 	if own := rows * 785 / n; read < own || read > own+own/8 {
 		t.Errorf("read %d bytes, expected those of its own rows, %d, and few more", read, own)
-	}
-}
-
-// TestKilledParts kills parts at random times and repeats them until all have succeeded. The folder
-// then is the whole table. The next runs remove what those left that were killed.
-func TestKilledParts(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("there, a process needs longer to start than it may live here: test/windows kills runs")
-	}
-	input, total := partInput(t, 4000, false), new(partRuns)
-	for round := range *killRounds {
-		out := t.TempDir()
-		extension := []string{"parquet", "csv", "arrow"}[round%3]
-		part := func(i int) []string {
-			which := fmt.Sprintf("%d/%d", i, killedParts)
-			return []string{"convert", input, "-o", out + "/part-{part}." + extension, "--part", which, "--overwrite"}
-		}
-		total.untilAllSucceed(t, rand.New(rand.NewPCG(uint64(round), 7)), part)
-		succeed(t, "verify", out, input)
-		for i := range killedParts {
-			succeed(t, part(i+1)...)
-		}
-		entries, err := os.ReadDir(out)
-		if err != nil || len(entries) != killedParts {
-			t.Errorf("round %d: found %v, expected %d files (%v)", round, entries, killedParts, err)
-		}
-	}
-	t.Logf("%d rounds: %+v", *killRounds, *total)
-}
-
-const killedParts = 8
-
-// partRuns counts runs of parts by how they ended.
-type partRuns struct{ succeeded, killed, locked int }
-
-// untilAllSucceed runs all parts at once, and one of them twice, kills them at random times, and
-// repeats those that have not succeeded. part returns the arguments of a part.
-func (c *partRuns) untilAllSucceed(t *testing.T, random *rand.Rand, part func(i int) []string) {
-	t.Helper()
-	missing := map[int]bool{}
-	for i := range killedParts {
-		missing[i+1] = true
-	}
-	type result struct {
-		part int
-		err  error
-	}
-	for attempt := 0; len(missing) > 0; attempt++ {
-		results, started := make(chan result), 0
-		for _, i := range append(slices.Sorted(maps.Keys(missing)), 1+random.IntN(killedParts)) {
-			limit := time.Duration(random.IntN(30+10*attempt)) * time.Millisecond
-			started++
-			go func() {
-				ctx, cancel := context.WithTimeout(context.Background(), limit)
-				defer cancel()
-				model := child(t, part(i)...)
-				run := exec.CommandContext(ctx, model.Path) // SIGKILL when ctx ends
-				run.Args = model.Args
-				results <- result{i, run.Run()}
-			}()
-		}
-		for range started {
-			r := <-results
-			var exit *exec.ExitError
-			switch isExit := errors.As(r.err, &exit); {
-			case r.err == nil:
-				delete(missing, r.part)
-				c.succeeded++
-			case isExit && exit.ExitCode() == -1 || !isExit && errors.Is(r.err, context.DeadlineExceeded):
-				c.killed++
-			case isExit && exit.ExitCode() == exitLocked:
-				c.locked++
-			default:
-				t.Errorf("part %d: %v", r.part, r.err)
-				return
-			}
-		}
 	}
 }

@@ -88,6 +88,7 @@ func TestForeignFilesAreKept(t *testing.T) {
 		{"a link", Plain, "", tree{"0/link": "-> 00001.png"}, false},
 		{"a link of the same length", Plain, "0/00001.png", tree{"0/00001.png": "-> one"}, false},
 		{"a class gone", Plain, "1", nil, false},
+		{"a link in place of a class", Plain, "1", tree{"1": "-> 0"}, false},
 		{"no record", Plain, "../.train.idxport-*" + recordSuffix, nil, false},
 		{"parts", Parts, "", nil, true},
 		{"parts without mark", Parts, "_SUCCESS", nil, false},

@@ -56,6 +56,7 @@ func TestPrepareRefuses(t *testing.T) {
 		"a lock that is a link":    {tree{".x.idxport": "-> f"}, file, "", looped},
 		"256 bytes":                {nil, at(strings.Repeat("x", maxName+1)), "", tooLong},
 		"a foreign folder":         {tree{"x/f": ""}, folder, "", "idxport has no record of it"},
+		"a link to one":            {tree{"v/f": "", "x": "-> v"}, folder, "", "idxport has no record of it"},
 
 		"an input":                  {tree{"x": ""}, file, "x", overlaps},
 		"an input through a link":   {tree{"x": "", "link": "-> x"}, file, "link", overlaps},
@@ -120,6 +121,7 @@ func TestOneFile(t *testing.T) {
 		"missing inputs":            {nil, "x", Options{Inputs: []string{"gone/in", "-"}}, nil, "", tree{"x": "new"}},
 		"a link to a file":          {tree{"r/y": "old", "x": "-> r/y"}, "x", over, nil, "", tree{"r/y": "new"}},
 		"a dangling link":           {tree{"r/": "", "x": "-> r/y"}, "x", over, nil, "", tree{"r/y": "new"}},
+		"a link to a new folder":    {tree{"x": "-> r/y"}, "x", Options{}, nil, "", tree{"r/": "", "r/y": "new"}},
 		"20 links":                  {chain, "20", Options{}, nil, "", tree{"0": "new"}},
 		"45 links, more than Linux": {chain, "45", Options{}, fault.Refused, "links", nil},
 		"the lock of a killed run": {
