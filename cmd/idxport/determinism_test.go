@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"strings"
@@ -31,23 +30,6 @@ func TestSameBytes(t *testing.T) {
 		maps.Copy(alone, outputs(t, append(args(name), "--workers", []string{"1", "2", "8"}[i%3])))
 	}
 	sameFiles(t, "alone", one, alone)
-}
-
-// TestSameCompressedBytes is the same for what compresses on many goroutines: codecs of Parquet and
-// Arrow, files that are compressed as a whole.
-func TestSameCompressedBytes(t *testing.T) {
-	t.Parallel()
-	for _, codecs := range [][]string{
-		{"parquet=gzip", "arrow=zstd", "arrows=lz4", "csv=gzip", "tsv=zstd", "idx=gzip"},
-		{"parquet=snappy", "arrow=lz4", "arrows=zstd", "csv=zstd", "tsv=gzip", "idx=zstd"},
-	} {
-		args := []string{"--to", "parquet,arrow,arrows,csv,tsv,idx"}
-		for _, c := range codecs {
-			args = append(args, "--compression", c)
-		}
-		one := outputs(t, append(args, "--workers", "1"))
-		sameFiles(t, fmt.Sprint(codecs), one, outputs(t, append(args, "--workers", "8")))
-	}
 }
 
 // outputs converts the sample and returns every file by its name in the output folder.

@@ -18,7 +18,7 @@ import (
 
 // nastyNames are names of files that a shell would take apart, expand, run or take for a flag.
 var nastyNames = []string{"x y", "it's", `say "x"`, "$HOME", "$(id)", "`id`", "a;b", "a&b", "a\nb", "-x", "~", "*",
-	"#x", "b\xffd", `back\slash`, "\u202ex"}
+	"#x", "b\xffd", `back\slash`, "\u202ex", "m,n"}
 
 // A hintCase makes the program give a hint about a name. In its texts NAME is the name, and PATH
 // the name as a hint writes it where it could be taken for a flag.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -89,27 +88,6 @@ func demandClasses(t *testing.T, path string) {
 	}
 }
 
-// The card of a data set has one line for each class, whatever its name, and no line that a name
-// could have put there.
-func TestHostileClassesOnTheCard(t *testing.T) {
-	t.Parallel()
-	out := filepath.Join(t.TempDir(), "hub")
-	succeed(t, convertLabelled(t, hostileClasses, "-o", out, "--layout", "huggingface")...)
-	card := read(t, filepath.Join(out, "README.md"))
-	names := regexp.MustCompile(`(?m)^ {10}'(\d+)': (".*")$`).FindAllSubmatch(card, -1)
-	if len(names) != len(hostileClasses) {
-		t.Fatalf("found %d names, expected %d", len(names), len(hostileClasses))
-	}
-	for i, m := range names {
-		if name, err := strconv.Unquote(string(m[2])); err != nil || name != strings.TrimSpace(hostileClasses[i]) {
-			t.Errorf("class %s: found %s", m[1], m[2])
-		}
-	}
-	if n := bytes.Count(card, []byte("\n---\n")); n != 1 {
-		t.Errorf("found %d ends of the front matter in\n%s", n, card)
-	}
-}
-
 // Control characters in names of classes are refused where names are read: a NUL, an escape.
 func TestControlCharactersInClasses(t *testing.T) {
 	t.Parallel()
@@ -120,18 +98,5 @@ func TestControlCharactersInClasses(t *testing.T) {
 			!strings.Contains(said, "without control characters") {
 			t.Errorf("%q: exit code %d: %s", name, code, said)
 		}
-	}
-}
-
-// A path is one path, with commas in it too.
-func TestCommasInPaths(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	succeed(t, convertLabelled(t, []string{"a", "b"}, "-o", filepath.Join(dir, "m,n.csv"),
-		"-o", "png="+filepath.Join(dir, "p,q"), "--layout", "png=names")...)
-	entries := must.Get(os.ReadDir(dir))(t)
-	// The first is the record of the folder.
-	if len(entries) != 3 || entries[1].Name() != "m,n.csv" || entries[2].Name() != "p,q" {
-		t.Errorf("found %v, expected m,n.csv and p,q", entries)
 	}
 }
