@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/idxport/idxport/test/frames/pages"
 	"github.com/idxport/idxport/test/must"
 )
 
@@ -65,122 +66,28 @@ func TestWorkedExample(t *testing.T) {
 	}
 }
 
-// TestLengths has literals and runs of every length up to 300, and of those around all further
-// powers of two, between which the codes of lengths change.
-func TestLengths(t *testing.T) {
+// TestPages has the pages that test/frames gives to other decoders.
+func TestPages(t *testing.T) {
 	t.Parallel()
-	d, e, random := newDecoder(t), new(Encoder), rand.New(rand.NewPCG(1, 0))
-	var lengths []int
-	for n := range 300 {
-		lengths = append(lengths, n)
-	}
-	for n := 512; n <= maxBlock; n *= 2 {
-		lengths = append(lengths, n-1, n, n+1, n+2, n+3, n+4)
-	}
-	for _, n := range lengths {
-		literals := make([]byte, n)
-		for i := range literals {
-			literals[i] = byte(1 + i%2 + 2*random.IntN(100))
-		}
-		run := make([]byte, n)
-		check(t, d, e, literals)
-		check(t, d, e, run)
-		check(t, d, e, append(append(bytes.Clone(literals), make([]byte, 10)...), 1, 2, 3))
-		check(t, d, e, append(append([]byte{1, 2, 3}, run...), 4))
-		check(t, d, e, append(append(append(append([]byte{5}, run...), literals...), run...), literals...))
-	}
-}
-
-// mixture returns size bytes with runs of random lengths among random literals.
-func mixture(random *rand.Rand, size int) []byte {
-	symbols, longest := 1+random.IntN(256), 1+random.IntN(1<<random.IntN(18))
-	page := make([]byte, 0, size)
-	for len(page) < size {
-		page = append(page, bytes.Repeat([]byte{byte(random.IntN(symbols))}, 1+random.IntN(longest))...)
-		for range random.IntN(longest) {
-			page = append(page, byte(random.IntN(symbols)))
-		}
-	}
-	return page[:size]
-}
-
-// TestMixtures has pages of all sizes around the limits of a block, and random ones.
-func TestMixtures(t *testing.T) {
-	t.Parallel()
-	d, e, random := newDecoder(t), new(Encoder), rand.New(rand.NewPCG(2, 0))
-	for _, size := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 63, 64, 65, 66, 127, 128, 129, 255, 256, 257,
-		maxBlock - 1, maxBlock, maxBlock + 1, 2 * maxBlock, 1 << 23} {
-		check(t, d, e, mixture(random, size))
-		check(t, d, e, make([]byte, size))
-	}
-	for range 1000 {
-		check(t, d, e, mixture(random, random.IntN(1<<(1+random.IntN(19)))))
-	}
-}
-
-// TestTables has blocks whose tables must not be taken for those of other blocks: a raw one between
-// compressed ones, and ones of a single code, of a single literal, and of all literals equally
-// often.
-func TestTables(t *testing.T) {
-	t.Parallel()
-	d, e, random := newDecoder(t), new(Encoder), rand.New(rand.NewPCG(3, 0))
-	noise, equal, regular := make([]byte, maxBlock), make([]byte, maxBlock), make([]byte, maxBlock)
-	skewed := func() []byte {
-		block := make([]byte, maxBlock)
-		for i := range block {
-			block[i] = byte(random.IntN(2) * random.IntN(16))
-		}
-		return block
-	}
-	for i := range maxBlock {
-		noise[i], equal[i], regular[i] = byte(random.Uint32()), byte(i), byte(i/20)
-	}
-	blocks := [][]byte{noise, equal, regular, make([]byte, maxBlock), skewed(), skewed(), mixture(random,
-		maxBlock), mixture(random, maxBlock)}
-	for range 200 {
-		var page []byte
-		for range 1 + random.IntN(6) {
-			page = append(page, blocks[random.IntN(len(blocks))]...)
-		}
+	d, e := newDecoder(t), new(Encoder)
+	for _, page := range pages.All(rand.New(rand.NewPCG(1, 0))) {
 		check(t, d, e, page)
 	}
+}
+
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	d, e := newDecoder(t), new(Encoder)
+	noise := pages.Noise(rand.New(rand.NewPCG(3, 0)), maxBlock)
 	if frame := check(t, d, e, noise); len(frame) != 14+blockHeader+maxBlock {
 		t.Errorf("noise: found a frame of %d bytes, expected one raw block", len(frame))
 	}
 	if frame := check(t, d, e, make([]byte, 3*maxBlock)); len(frame) > 40 {
 		t.Errorf("zeros: found a frame of %d bytes, expected blocks of one byte after the first", len(frame))
 	}
-}
-
-// TestLevels has pages that begin as those of Parquet do: a size, and then a few bytes over and
-// over.
-func TestLevels(t *testing.T) {
-	t.Parallel()
-	d, e, random := newDecoder(t), new(Encoder), rand.New(rand.NewPCG(6, 0))
-	levels := func(size int) []byte {
-		return append([]byte{24, 26, 0, 0}, bytes.Repeat([]byte{2, 0, 0x9e, 0x0c, 1}, 1+size/5)[:size]...)
-	}
-	for range 400 {
-		page := levels(random.IntN(1 << (4 + random.IntN(15))))
-		if random.IntN(3) > 0 {
-			page = append(page, bytes.Repeat([]byte{byte(random.IntN(3))}, random.IntN(200))...)
-		}
-		page = append(page, mixture(random, random.IntN(1<<(1+random.IntN(18))))...)
-		if random.IntN(3) > 0 {
-			page = append(page, make([]byte, random.IntN(3*maxBlock))...)
-		}
-		check(t, d, e, page)
-	}
-	for period := range 12 {
-		unit := mixture(random, period)
-		for _, rest := range []int{0, 1, 31, 32, 33, 34, maxBlock - 1, maxBlock, maxBlock + 1} {
-			check(t, d, e, append(append(bytes.Repeat(unit, 400), 1, 2), make([]byte, rest)...))
-			check(t, d, e, append(append(bytes.Repeat(unit, 40000), 1, 2), make([]byte, rest)...))
-		}
-	}
 	// The library takes about 30 bytes for such levels of 6,680 bytes.
-	page := images(t)
-	if plain, found := check(t, d, e, page), check(t, d, e, append(levels(6676), page...)); len(found) > len(plain)+60 {
+	page, levels := images(t), pages.Levels([]byte{2, 0, 0x9e, 0x0c, 1}, 6676)
+	if plain, found := check(t, d, e, page), check(t, d, e, append(levels, page...)); len(found) > len(plain)+60 {
 		t.Errorf("found %d bytes more with levels than without, expected at most 60", len(found)-len(plain))
 	}
 }
@@ -190,7 +97,7 @@ func TestFrameDependsOnThePageAlone(t *testing.T) {
 	t.Parallel()
 	used, random := new(Encoder), rand.New(rand.NewPCG(4, 0))
 	for range 100 {
-		page := mixture(random, random.IntN(3*maxBlock))
+		page := pages.Mixture(random, random.IntN(3*maxBlock))
 		if !bytes.Equal(used.Append(nil, page), new(Encoder).Append(nil, page)) {
 			t.Fatalf("%d bytes: an Encoder that was used before makes another frame", len(page))
 		}
@@ -221,7 +128,7 @@ func TestSplit(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 0))
 	for range 2000 {
-		p := mixture(random, random.IntN(1<<(1+random.IntN(17))))
+		p := pages.Mixture(random, random.IntN(1<<(1+random.IntN(17))))
 		var literals []byte
 		var sequences []sequence
 		before := 0
