@@ -72,9 +72,9 @@ func zipped(name string, content []byte) []byte {
 	return file.Bytes()
 }
 
-// If a file is cut or has a flipped bit, it is refused or becomes a legal IDX file: an undamaged one
-// if the format has checksums, one with another value if the bit was in that value, and itself if it
-// is one. verify calls the file equal only if convert makes an equal output from it.
+// If a file is cut or has a flipped bit, it is refused or becomes a legal IDX file: an undamaged
+// one if the format has checksums, one with another value if the bit was in that value, and itself
+// if it is one. verify calls the file equal only if convert makes an equal output from it.
 func TestDamagedFiles(t *testing.T) {
 	t.Parallel()
 	for name, f := range specimens {

@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -219,6 +220,7 @@ func TestRowGroups(t *testing.T) {
 			false, []int64{4_096, 604}},
 		{"32 MiB waiting of a tensor behind a scalar", []source.Column{scalar, bytesOf(16383)}, 2_100, false,
 			[]int64{2_048, 52}},
+		{"32 MiB waiting in columns", []source.Column{bytesOf(4096)}, 8_500, false, []int64{8_192, 308}},
 		{"nothing waiting", []source.Column{bytesOf(16384)}, 2_500, false, []int64{2_500}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -231,7 +233,11 @@ func TestRowGroups(t *testing.T) {
 			if !test.known {
 				s.Rows = -1
 			}
-			file := written.Write(t, with(sink.Options{Compression: compressed.Codec{Name: "none"}}), s, s.BatchRows())
+			o := sink.Options{Compression: compressed.Codec{Name: "none"}}
+			if strings.Contains(test.name, "in columns") {
+				o.Layout = "columns"
+			}
+			file := written.Write(t, with(o), s, s.BatchRows())
 			var found []int64
 			for _, group := range open(t, file).Metadata().RowGroups {
 				found = append(found, group.NumRows)

@@ -347,19 +347,3 @@ func TestLabelWithoutName(t *testing.T) {
 		t.Errorf("found %v, expected a label without a name", err)
 	}
 }
-
-// TestColumnsEndRowGroups writes more than the 32 MiB that may wait: a row group ends with the
-// batch that reaches them.
-func TestColumnsEndRowGroups(t *testing.T) {
-	t.Parallel()
-	const batch, rowSize = 100, 1024 * 8
-	written := layouttest.Random(4_500, source.Column{Name: "x", DType: idx.Float64, Shape: []int{32, 32}})
-	file := write(t, written, sink.Options{Layout: "columns", Compression: compressed.Codec{Name: "none"}}, batch)
-	groups := open(t, file).Metadata().RowGroups
-	const want = (32<<20/rowSize + batch - 1) / batch * batch // 4,100
-	if len(groups) != 2 || groups[0].NumRows != want || groups[1].NumRows != 4_500-want {
-		t.Errorf("found %d row groups, the first of %d rows, expected 2, the first of %d",
-			len(groups), groups[0].NumRows, want)
-	}
-	check(t, written, file, "columns")
-}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -31,19 +30,4 @@ func Each(t *testing.T, names []string, rows []int, check func(t *testing.T, lay
 			}
 		}
 	}
-}
-
-// Images returns a batch of 28×28 images, mostly black, with labels.
-func Images() Table {
-	columns := []source.Column{
-		{Name: "image", DType: idx.Uint8, Shape: []int{28, 28}},
-		{Name: "label", DType: idx.Uint8},
-	}
-	t := Random((&schema.Schema{Columns: columns}).BatchRows(), columns...)
-	for i := range t.Data[0] {
-		if i%28 < 8 || i%28 > 16 {
-			t.Data[0][i] = 0
-		}
-	}
-	return t
 }

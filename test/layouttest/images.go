@@ -2,12 +2,11 @@ package layouttest
 
 import (
 	"bytes"
-	"github.com/idxport/idxport/internal/layout"
 	"image"
 	"image/png"
 	"testing"
 
-	"github.com/idxport/idxport/source"
+	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/sinktest"
 )
@@ -73,9 +72,6 @@ func (t Table) Record(i, row int) []byte {
 	size := t.Columns[i].RecordSize()
 	return t.Data[i][row*size : (row+1)*size]
 }
-
-// Label returns row row of column i, which must be scalar.
-func (t Table) Label(i, row int) int64 { return source.Int(t.Columns[i].DType, t.Data[i], row) }
 
 // Decode returns the size and the samples of a PNG file, decoded by image/png. Samples of 16 bits
 // are little-endian.

@@ -27,6 +27,9 @@ func Run(t *testing.T, open Open, tables ...Table) {
 		t.Run(table.Name, func(t *testing.T) {
 			t.Parallel()
 			c := &contract{table: table.fill(), open: open}
+			if len(c.table.batches()) < 2 {
+				t.Fatal("the table has one batch: nothing can be confused")
+			}
 			var err error
 			if c.want, err = c.serial(t, c.table.batches()); err != nil {
 				t.Fatalf("one batch after another: %v", err)

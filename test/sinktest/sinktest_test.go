@@ -150,20 +150,3 @@ func (f *forgetful) Encode(context.Context, schema.Batch) (func() error, error) 
 }
 
 func (f *forgetful) Close() error { return nil }
-
-func TestTablesHaveSeveralBatches(t *testing.T) {
-	t.Parallel()
-	for _, table := range []Table{Images(), Unlabelled(), Numbers(), Single(), Empty()} {
-		batches := table.fill().batches()
-		rows := 0
-		for _, b := range batches {
-			if b.First != int64(rows) {
-				t.Errorf("%s: a batch begins at row %d, expected %d", table.Name, b.First, rows)
-			}
-			rows += b.Rows
-		}
-		if len(batches) < 2 || rows != table.Rows {
-			t.Errorf("%s: %d batches of %d rows, expected at least 2 of %d", table.Name, len(batches), rows, table.Rows)
-		}
-	}
-}
