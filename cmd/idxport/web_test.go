@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -128,6 +130,48 @@ func TestWebErrors(t *testing.T) {
 	}
 	if left := must.Get(os.ReadDir(dir))(t); len(left) > 0 {
 		t.Errorf("found %v, expected no output", left)
+	}
+}
+
+// TestHTTPS reads from a server whose certificate SSL_CERT_FILE has.
+func TestHTTPS(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the system alone knows which certificates are trusted")
+	}
+	site, dir, handler := website(t), t.TempDir(), http.NewServeMux()
+	image, plain := "/"+webNames[0]+"?sig=hunter2", "/plain/"+webNames[0]+"?sig=hunter2"
+	handler.Handle("/", http.FileServer(http.Dir(fashion)))
+	handler.Handle("/lowered", http.RedirectHandler(site+plain, http.StatusFound))
+	server := httptest.NewTLSServer(handler)
+	t.Cleanup(server.Close)
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	trusted := "SSL_CERT_FILE=" + writeFile(t, t.TempDir(), "certificate", text)
+	for name, c := range map[string]struct {
+		code      int
+		says      string
+		env, from string
+	}{
+		"a file":                         {exitOK, "", trusted, server.URL + image},
+		"from https to http":             {exitIO, "redirects to http://", trusted, server.URL + "/lowered?sig=hunter2"},
+		"a certificate of nobody":        {exitIO, "not trusted", "HOME=" + dir, server.URL + image},
+		"https from a server without it": {exitIO, "gave HTTP response", trusted, "https" + site[len("http"):] + plain},
+	} {
+		out := filepath.Join(dir, name+".npy")
+		command := exec.Command("idxport", "convert", c.from, "-o", out)
+		command.Env = []string{"PATH=" + os.Getenv("PATH"), c.env}
+		said, _ := command.CombinedOutput()
+		code := command.ProcessState.ExitCode()
+		_, err := os.Stat(out)
+		if code != c.code || !strings.Contains(string(said), c.says) || bytes.Contains(said, []byte("hunter2")) ||
+			(err == nil) != (code == exitOK) {
+			t.Errorf("%s: exit %d, expected %d and %q: %s (the output: %v)", name, code, c.code, c.says, said, err)
+		}
+	}
+	local := filepath.Join(t.TempDir(), "x.npy")
+	succeed(t, "convert", filepath.Join(fashion, webNames[0]), "-o", local)
+	if !bytes.Equal(read(t, filepath.Join(dir, "a file.npy")), read(t, local)) {
+		t.Error("found another file than from a local one")
 	}
 }
 

@@ -183,8 +183,8 @@ func TestWebEmptyFile(t *testing.T) {
 	}
 }
 
-// TestWebRedirects follows up to ten redirects, and other servers do not learn the query. (What
-// goes from https to http is tested in test/object.)
+// TestWebRedirects follows up to ten redirects, and other servers do not learn the query. (One from
+// https to http is tested in cmd/idxport.)
 func TestWebRedirects(t *testing.T) {
 	t.Parallel()
 	data := noise(2 << 20)

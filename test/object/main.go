@@ -3,7 +3,7 @@
 // Command object drives the built program against a real server of S3 on this machine, versitygw.
 // Conversions in both directions are compared with local ones byte for byte. Uploads go through a
 // proxy that breaks connections, answers with errors, stalls and kills the program. (Reads through
-// the proxy are tested in package object.) Another server is one of https.
+// the proxy are tested in package object.)
 //
 // The server of S3 is installed by the go command into a folder of its own, at one version; it is
 // no dependency of the program. Objects are also read as files, without S3.
@@ -74,7 +74,6 @@ func run(ctx context.Context, s settings) (err error) {
 	t.conversions()
 	t.credentials()
 	t.failures()
-	t.web()
 	t.faults()
 	fmt.Printf("%d passed, %d failed, in %v\n", t.passed, t.failed, time.Since(begin).Round(time.Second))
 	if t.failed > 0 {
