@@ -2,7 +2,6 @@ package layout
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go/encoding/rle"
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/schema"
@@ -199,7 +200,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestNestedLevelsOfManyShapes decodes the levels and compares them with those of plain loops over
+// TestNestedLevelsOfManyShapes decodes the levels with parquet-go and compares them with those of plain loops over
 // the dimensions.
 func TestNestedLevelsOfManyShapes(t *testing.T) {
 	t.Parallel()
@@ -229,39 +230,11 @@ func TestNestedLevelsOfManyShapes(t *testing.T) {
 			}
 		}
 		descend(0, 0)
-		encoded := repetition(shape)
-		if found := decodeLevels(t, encoded, bits.Len(uint(len(shape)))); !bytes.Equal(found, want) {
-			t.Errorf("%v: found the levels %v, expected %v", shape, found, want)
+		encoding := rle.Encoding{BitWidth: bits.Len(uint(len(shape)))}
+		if found, err := encoding.DecodeLevels(nil, repetition(shape)); err != nil || !bytes.Equal(found, want) {
+			t.Errorf("%v: found the levels %v and %v, expected %v", shape, found, err, want)
 		}
 	}
-}
-
-// decodeLevels decodes the RLE and bit-packing hybrid of the Parquet specification.
-func decodeLevels(t *testing.T, encoded []byte, width int) []byte {
-	t.Helper()
-	var levels []byte
-	for len(encoded) > 0 {
-		head, n := binary.Uvarint(encoded)
-		encoded = encoded[n:]
-		if head == 0 || n <= 0 {
-			t.Fatalf("found the head % x of a run", head)
-		}
-		if head&1 == 0 {
-			levels = append(levels, bytes.Repeat(encoded[:1], int(head>>1))...)
-			encoded = encoded[1:]
-			continue
-		}
-		packed := encoded[:int(head>>1)*width]
-		for bit := 0; bit < 8*len(packed); bit += width {
-			level := byte(0)
-			for k := range width {
-				level |= packed[(bit+k)/8] >> ((bit + k) % 8) & 1 << k
-			}
-			levels = append(levels, level)
-		}
-		encoded = encoded[len(packed):]
-	}
-	return levels
 }
 
 func TestNestedLimit(t *testing.T) {

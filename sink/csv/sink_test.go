@@ -302,13 +302,6 @@ func TestClassesRefused(t *testing.T) {
 			t.Errorf("%s: found %v, expected %v", style, err, fault.Usage)
 		}
 	}
-	k := must.Get(New(io.Discard, s, sink.Options{}))(t)
-	for _, label := range [][]byte{{1, 0}, {0xff, 0xff}} {
-		_, err := k.Encode(t.Context(), schema.Batch{Rows: 1, Columns: [][]byte{label}})
-		if !errors.Is(err, fault.Malformed) {
-			t.Errorf("label % x: found %v, expected a label without a name", label, err)
-		}
-	}
 	huge := &schema.Schema{Rows: 1, Columns: []source.Column{{Name: "label", DType: idx.Uint8,
 		Classes: []string{strings.Repeat("a", pieceSize+1)}}}}
 	huge.Classes = schema.NewClasses(huge, 0)

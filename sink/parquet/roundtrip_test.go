@@ -96,7 +96,7 @@ func TestCodecs(t *testing.T) {
 						source.Column{Name: "label", DType: d})
 					if level > 0 && (codec == "none" || codec == "snappy") {
 						if _, err := New(&bytes.Buffer{}, written.Schema(), o); !errors.Is(err, fault.Usage) {
-							t.Errorf("found the error %v, expected ErrUnsupported: there are no levels", err)
+							t.Errorf("found the error %v, expected a fault.Usage: there are no levels", err)
 						}
 						return
 					}
@@ -236,7 +236,7 @@ func checkImages(tb testing.TB, t layouttest.Table, o sink.Options, batch int) *
 	tb.Helper()
 	if t.Refuses(o.Layout) {
 		if _, err := New(io.Discard, t.Schema(), o); !errors.Is(err, fault.Usage) {
-			tb.Errorf("found the error %v, expected ErrUnsupported", err)
+			tb.Errorf("found the error %v, expected a fault.Usage", err)
 		}
 		return nil
 	}

@@ -3,9 +3,7 @@ package parquet
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -15,13 +13,10 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/internal/compressed"
-	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/layouttest"
-	"github.com/idxport/idxport/test/must"
 )
 
 // elements packs values as elements of d.
@@ -336,14 +331,5 @@ func TestNames(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-func TestLabelWithoutName(t *testing.T) {
-	t.Parallel()
-	table := named(idx.Uint8, 5, 0, 2, "a", "b")
-	k := must.Get(New(io.Discard, table.Schema(), sink.Options{}))(t)
-	if _, err := k.Encode(t.Context(), schema.Batch{Rows: 5, Columns: table.Data}); !errors.Is(err, fault.Malformed) {
-		t.Errorf("found %v, expected a label without a name", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 	"github.com/idxport/idxport/test/must"
+	"github.com/idxport/idxport/test/sinktest"
 )
 
 func TestMetadataCSV(t *testing.T) {
@@ -39,14 +40,14 @@ func TestMetadataCSV(t *testing.T) {
 				"1/3.png,1,\"5\"\" heel, red\"\n0/4.png,0,T-shirt/top\n"},
 		"classes from 1 on": {describe(2, pixel, labels(idx.Uint8, "", "a", "b")), 0, 0, [][]byte{sequence(2), {2, 0}},
 			"file_name,label,class\n2/0.png,2,b\n0/1.png,0,\n"},
-		"other scalars": {wide, 300, 0, [][]byte{little[int32](-2147483648), sequence(1), little[int16](300), {0xff}},
+		"other scalars": {wide, 300, 0, [][]byte{sinktest.Little[int32](-2147483648), sequence(1), sinktest.Little[int16](300), {0xff}},
 			"file_name,label,writer,\"a,\"\"b\"\"\"\n300/0.png,300,-2147483648,-1\n"},
 		"label of another name": {describe(1, pixel, scalar("y", idx.Uint8)), 9, 0, [][]byte{sequence(1), {7}},
 			"file_name,y\n7/0.png,7\n"},
 		"scalars without a label": {describe(1, pixel, scalar("a", idx.Uint8), scalar("b", idx.Uint8)), 0, 0,
 			[][]byte{sequence(1), {7}, {8}}, "file_name,a,b\n0.png,7,8\n"},
 		"floats": {describe(7, pixel, scalar("f", idx.Float32)), 0, 0,
-			[][]byte{sequence(7), little(0.1, 1, float32(math.Copysign(0, -1)), nan, inf, -inf, 1e30)},
+			[][]byte{sequence(7), sinktest.Little(0.1, 1, float32(math.Copysign(0, -1)), nan, inf, -inf, 1e30)},
 			"file_name,f\n0.png,0.1\n1.png,1.0\n2.png,-0.0\n3.png,NaN\n4.png,inf\n5.png,-inf\n6.png,1e+30\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -161,9 +162,9 @@ func TestRefusedValues(t *testing.T) {
 		want    error
 		message string
 	}{
-		"negative pixel": {wide, sink.Options{}, batch{little[int16](0, 32767, 1, -5)},
+		"negative pixel": {wide, sink.Options{}, batch{sinktest.Little[int16](0, 32767, 1, -5)},
 			fault.Unsupported, `column image, row 11: png: found the value -5`},
-		"least pixel": {wide, sink.Options{}, batch{little[int16](-32768, 0)},
+		"least pixel": {wide, sink.Options{}, batch{sinktest.Little[int16](-32768, 0)},
 			fault.Unsupported, "row 10: png: found the value -32768"},
 		"negative label": {labels(idx.Int8), sink.Options{}, batch{{1, 1}, {0, 0xFF}},
 			fault.Unsupported, `column label, row 11: png: found the label -1`},

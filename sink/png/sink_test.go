@@ -3,7 +3,6 @@ package png_test
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
@@ -101,13 +100,6 @@ func sequence(n int) []byte {
 	return data
 }
 
-// little returns elements of 16 or 32 bits as in a batch.
-func little[T int16 | int32 | float32](values ...T) []byte {
-	var buf bytes.Buffer
-	_ = binary.Write(&buf, binary.LittleEndian, values) // into memory: cannot fail
-	return buf.Bytes()
-}
-
 // TestPixels compares the memory of image/png, in the colour model of each kind, with what the
 // elements of a record of 1×2 pixels mean.
 func TestPixels(t *testing.T) {
@@ -121,8 +113,8 @@ func TestPixels(t *testing.T) {
 		"gray":           {images(idx.Uint8, 1, 2), []byte{1, 2}, "*image.Gray [1 2]"},
 		"gray, first":    {images(idx.Uint8, 1, 1, 2), []byte{1, 2}, "*image.Gray [1 2]"},
 		"gray, last":     {images(idx.Uint8, 1, 2, 1), []byte{1, 2}, "*image.Gray [1 2]"},
-		"16 bits":        {images(idx.Int16, 1, 2), little[int16](258, 3), "*image.Gray16 [1 2 0 3]"},
-		"16 bits, first": {images(idx.Int16, 1, 1, 2), little[int16](258, 3), "*image.Gray16 [1 2 0 3]"},
+		"16 bits":        {images(idx.Int16, 1, 2), sinktest.Little[int16](258, 3), "*image.Gray16 [1 2 0 3]"},
+		"16 bits, first": {images(idx.Int16, 1, 1, 2), sinktest.Little[int16](258, 3), "*image.Gray16 [1 2 0 3]"},
 		"RGB":            {images(idx.Uint8, 1, 2, 3), eight[:6], "*image.RGBA [1 2 3 255 4 5 6 255]"},
 		"RGBA":           {images(idx.Uint8, 1, 2, 4), eight, "*image.NRGBA [1 2 3 4 5 6 7 8]"},
 		"RGB, first":     {images(idx.Uint8, 3, 1, 2), eight[:6], "*image.RGBA [1 3 5 255 2 4 6 255]"},
@@ -168,11 +160,11 @@ func TestNamesOfFiles(t *testing.T) {
 		"signed bytes, unknown": {describe(1, pixel, labels(idx.Int8)), sink.Options{}, 0, [][]byte{sequence(1), {127}},
 			"127/0.png"},
 		"short, unknown": {describe(1, pixel, labels(idx.Int16)), sink.Options{}, 0,
-			[][]byte{sequence(1), little[int16](32767)}, "32767/0.png"},
+			[][]byte{sequence(1), sinktest.Little[int16](32767)}, "32767/0.png"},
 		"int, unknown": {describe(2, pixel, labels(idx.Int32)), sink.Options{}, 0,
-			[][]byte{sequence(2), little[int32](7, 2147483647)}, "0000000007/0.png 2147483647/1.png"},
+			[][]byte{sequence(2), sinktest.Little[int32](7, 2147483647)}, "0000000007/0.png 2147483647/1.png"},
 		"largest label": {describe(2, pixel, labels(idx.Int32)), sink.Options{MaxLabel: 12}, 0,
-			[][]byte{sequence(2), little[int32](7, 12)}, "07/0.png 12/1.png"},
+			[][]byte{sequence(2), sinktest.Little[int32](7, 12)}, "07/0.png 12/1.png"},
 		"classes before largest label": {describe(1, pixel, labels(idx.Uint8, ten...)), sink.Options{MaxLabel: 100}, 0,
 			[][]byte{sequence(1), {7}}, "7/0.png"},
 		"named classes": {describe(2, pixel, labels(idx.Uint8, "T-shirt/top", "Ankle boot")),
@@ -186,7 +178,7 @@ func TestNamesOfFiles(t *testing.T) {
 			[][]byte{{3}, sequence(1)}, "3/0.png"},
 		"label by name": {describe(1, source.Column{Name: "writer", DType: idx.Int32}, labels(idx.Uint8, ten...),
 			pixel), sink.Options{Layout: "huggingface"}, 0,
-			[][]byte{little[int32](2), {4}, sequence(1)}, "4/0.png metadata.csv"},
+			[][]byte{sinktest.Little[int32](2), {4}, sequence(1)}, "4/0.png metadata.csv"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,7 +4,6 @@ import (
 	archive "archive/tar"
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
@@ -26,13 +25,6 @@ import (
 
 // A file is a member of an archive.
 type file struct{ name, content string }
-
-// little returns elements as in a batch.
-func little[T int16 | int32 | float32 | float64](values ...T) []byte {
-	var buf bytes.Buffer
-	_ = binary.Write(&buf, binary.LittleEndian, values) // into memory: cannot fail
-	return buf.Bytes()
-}
 
 // write writes one batch that begins with the row first, and returns the archive or the first
 // error.
@@ -126,7 +118,7 @@ func TestNames(t *testing.T) {
 		"largest": {describe(math.MaxInt64, pixel, label), math.MaxInt64 - 1, [][]byte{{1}, {1}},
 			"9223372036854775806.png 9223372036854775806.cls"},
 		"scalars": {describe(1, pixel, label, source.Column{Name: "writer", DType: idx.Int32}), 0,
-			[][]byte{{1}, {1}, little[int32](3)},
+			[][]byte{{1}, {1}, sinktest.Little[int32](3)},
 			"000000.png 000000.cls 000000.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,9 +141,9 @@ func TestContents(t *testing.T) {
 		source.Column{Name: "label", DType: idx.Int16},
 		source.Column{Name: "d", DType: idx.Float64}, source.Column{Name: "e", DType: idx.Int8})
 	negative := math.Copysign(0, -1)
-	files := read(t, must.Get(write(s, sink.Options{}, 0, little[int32](math.MinInt32, 59),
-		little(float32(0.1), float32(math.Inf(-1))), []byte{1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16},
-		little[int16](-7, 32767), little(negative, 1e300), []byte{0x80, 5}))(t))
+	files := read(t, must.Get(write(s, sink.Options{}, 0, sinktest.Little[int32](math.MinInt32, 59),
+		sinktest.Little(float32(0.1), float32(math.Inf(-1))), []byte{1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16},
+		sinktest.Little[int16](-7, 32767), sinktest.Little(negative, 1e300), []byte{0x80, 5}))(t))
 	if got, want := names(files), "000000.png 000000.cls 000000.json 000001.png 000001.cls 000001.json"; got != want {
 		t.Fatalf("found %s, expected %s", got, want)
 	}
@@ -188,7 +180,7 @@ func TestRefusals(t *testing.T) {
 		"a vector": {describe(1, pixel, source.Column{Name: "features", DType: idx.Float32, Shape: []int{8}}), nil,
 			fault.Usage, `cannot hold "features"`, "--columns"},
 		"two images": {describe(1, pixel, wide), nil, fault.Usage, "2 columns of images", "one of them"},
-		"negative pixel": {describe(20, wide), [][]byte{little[int16](0, 32767, 1, -5)}, fault.Unsupported,
+		"negative pixel": {describe(20, wide), [][]byte{sinktest.Little[int16](0, 32767, 1, -5)}, fault.Unsupported,
 			"row 11: tar: found the value -5", "npy"},
 	} {
 		var err error
@@ -220,7 +212,7 @@ func TestBatchSize(t *testing.T) {
 	}
 	k := must.Get(tar.New(io.Discard, s, sink.Options{}))(t)
 	data := must.Get(
-		write(s, sink.Options{}, 0, pixels, make([]byte, rows), bytes.Repeat(little(-math.MaxFloat64), rows)))(t)
+		write(s, sink.Options{}, 0, pixels, make([]byte, rows), bytes.Repeat(sinktest.Little(-math.MaxFloat64), rows)))(t)
 	if got := int64(len(data)) - 1024; got > k.BatchSize(rows) || got < rows*2000 {
 		t.Errorf("found %d bytes, expected at least those of the pixels and at most BatchSize, %d",
 			got, k.BatchSize(rows))

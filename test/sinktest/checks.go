@@ -27,6 +27,7 @@ func checks() []check {
 		{"batches at once", (*contract).atOnce},
 		{"steps that never run", (*contract).abandoned},
 		{"cancelled", (*contract).cancelled},
+		{"a label without a name", (*contract).unnamed},
 		{"no rows", (*contract).noRows},
 		{"workers", (*contract).workers},
 		{"range", (*contract).ranges},
@@ -153,6 +154,20 @@ func (c *contract) cancelled(t *testing.T) error {
 		if err == nil && step == nil {
 			return fmt.Errorf("batch at row %d: found neither a step nor an error", b.First)
 		}
+	}
+	return nil
+}
+
+// unnamed encodes a label beyond the class names, if the table has a column of them.
+func (c *contract) unnamed(t *testing.T) error {
+	s, b := c.table.schema(), c.table.batch(0, 1)
+	k, _, err := c.open(t, s)
+	if err != nil || s.Classes == nil {
+		return err
+	}
+	b.Columns[s.Classes.Label][0] = byte(len(s.Columns[s.Classes.Label].Classes))
+	if _, err := k.Encode(context.Background(), b); !errors.Is(err, fault.Malformed) {
+		return fmt.Errorf("found the error %v, expected %w", err, fault.Malformed)
 	}
 	return nil
 }

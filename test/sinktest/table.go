@@ -69,6 +69,12 @@ func Empty() Table {
 	}}
 }
 
+// Little returns the values of a column as in a batch.
+func Little[T int8 | int16 | int32 | float32 | float64](values ...T) []byte {
+	data, _ := binary.Append(nil, binary.LittleEndian, values) // T has a size
+	return data
+}
+
 // A filled is a Table with its values, which are made once and copied for every batch.
 type filled struct {
 	Table
