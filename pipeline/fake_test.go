@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -47,6 +48,7 @@ type table struct {
 	first int64 // index of the first row, if this is a range
 	rows  int64
 	next  int64
+	size  int // bytes of a record, if it is another
 }
 
 const batchRows = 4
@@ -54,7 +56,7 @@ const batchRows = 4
 func newTable(rows int64, h hook) *table { return &table{rows: rows, hook: h} }
 
 func (f *table) Columns() []source.Column {
-	return []source.Column{{Name: "data", DType: idx.Uint8, Shape: []int{1 << 18}}}
+	return []source.Column{{Name: "data", DType: idx.Uint8, Shape: []int{cmp.Or(f.size, 1<<18)}}}
 }
 
 func (f *table) Rows() int64 { return f.rows }

@@ -74,12 +74,14 @@ func TestSlotsBoundMemory(t *testing.T) {
 		workers int
 		size    int64 // bytes that the sink makes of a batch
 		slots   int64 // min(workers + 2, 32 MiB / (1 MiB + size)), at least 1
+		record  int   // bytes of a record, if it is another
 	}{
-		"one worker":    {1, 0, 3},
-		"three workers": {3, 0, 5},
-		"many workers":  {100, 0, 31}, // a batch takes a byte more than 1 MiB
-		"sink of 3 MiB": {100, 3 << 20, 7},
-		"huge batches":  {8, 1 << 40, 1},
+		"one worker":    {1, 0, 3, 0},
+		"three workers": {3, 0, 5, 0},
+		"many workers":  {100, 0, 31, 0}, // a batch takes a byte more than 1 MiB
+		"sink of 3 MiB": {100, 3 << 20, 7, 0},
+		"huge batches":  {8, 1 << 40, 1, 0},
+		"large images":  {100, 0, 3, 4 << 20}, // are in memory twice
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,6 +99,7 @@ func TestSlotsBoundMemory(t *testing.T) {
 				}
 				return nil
 			})
+			in.size = tt.record
 			slow := newOutputs(t, 1, func(_ context.Context, at stage, _ int) error {
 				if at == atStep {
 					<-full

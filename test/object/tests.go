@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -147,7 +146,6 @@ func (t *tests) failures() {
 	stranger.query.Set("anonymous", "true") // a program without permissions
 	from := func(input string) []string { return []string{"inspect", input} }
 	to := func(output string) []string { return []string{"convert", t.raw(files[2]), "-o", output} }
-	nobody := t.server.at(&url.URL{Scheme: "http", Host: "127.0.0.1:1"})
 	for _, c := range []struct {
 		name string
 		at   place
@@ -159,7 +157,6 @@ func (t *tests) failures() {
 		{"no such bucket", s, 66, "bucket does not exist", from(s.in("none", "x"))},
 		{"no such bucket for an output", s, 73, "bucket does not exist", to(s.in("none", "x.npy"))},
 		{"an output that exists", s, 73, "already exists", to(s.object("out/train.parquet"))},
-		{"no server", nobody, 74, "refused", from(nobody.object("x", "stall=1s"))},
 		{"denied", stranger, 77, "access denied", from(stranger.object("mnist/"))},
 		{"denied for an object", stranger, 77, "access denied", from(stranger.object("mnist/" + files[0]))},
 		{"denied for an output", stranger, 77, "access denied", to(stranger.object("denied.npy"))},
