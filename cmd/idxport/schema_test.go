@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/internal/compare"
 	"github.com/idxport/idxport/internal/sinks"
+	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/test/must"
 )
 
@@ -213,6 +216,20 @@ func follows(t *testing.T, printed []byte, code, expected int) map[string]any {
 		t.Fatalf("found exit code %d, expected %d, and %q: %s", code, expected, wrong, printed)
 	}
 	return object
+}
+
+// A defect anywhere in a command is exit code 70 and an object for --json, not a crash of Go with
+// code 2.
+func TestPanicIsReported(t *testing.T) {
+	t.Parallel()
+	var stdout bytes.Buffer
+	ctx, r := context.Background(), newReport("convert", strings.NewReader(""), &stdout, io.Discard)
+	c := command{name: "convert", run: func(context.Context, *report) error { panic("a defect") }}
+	code := r.end(ctx, pipeline.Recover(func() error { return c.start(ctx, r, []string{"--json", "x.idx"}) }))
+	follows(t, stdout.Bytes(), code, exitInternal)
+	if !strings.Contains(stdout.String(), "please report it") {
+		t.Errorf("found %s", &stdout)
+	}
 }
 
 // TestSchemaIsClosed demands that no object of the schema takes a field that is not named, and that
