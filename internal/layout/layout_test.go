@@ -200,8 +200,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestNestedLevelsOfManyShapes decodes the levels with parquet-go and compares them with those of plain loops over
-// the dimensions.
+// TestNestedLevelsOfManyShapes decodes the levels with parquet-go and compares them with those of
+// plain loops over the dimensions.
 func TestNestedLevelsOfManyShapes(t *testing.T) {
 	t.Parallel()
 	sizes := []int{1, 2, 3, 8, 9}
