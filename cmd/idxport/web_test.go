@@ -153,7 +153,7 @@ func TestHTTPS(t *testing.T) {
 		env, from string
 	}{
 		"a file":                         {exitOK, "", trusted, server.URL + image},
-		"from https to http":             {exitIO, "redirects to http://", trusted, server.URL + "/lowered?sig=hunter2"},
+		"from https to http":             {exitIO, "redirects to http://", trusted, server.URL + "/lowered"},
 		"a certificate of nobody":        {exitIO, "not trusted", "HOME=" + dir, server.URL + image},
 		"https from a server without it": {exitIO, "gave HTTP response", trusted, "https" + site[len("http"):] + plain},
 	} {

@@ -60,6 +60,7 @@ func TestSourcesOfKeys(t *testing.T) {
 	token, wrong := plant("token", "the token"), plant("wrong", "another token")
 	const role = "AWS_ROLE_ARN=arn:aws:iam::1:role/x\n"
 	container := "AWS_CONTAINER_CREDENTIALS_FULL_URI=" + front + "/container\n"
+	machine := "AWS_EC2_METADATA_SERVICE_ENDPOINT=" + front
 	for name, c := range map[string]struct{ query, variables, says string }{
 		"a profile": {"", "AWS_PROFILE=keys", ""},
 		"a profile in the URL, before other keys": {"profile=keys", "AWS_ACCESS_KEY_ID=x\nAWS_SECRET_ACCESS_KEY=y", ""},
@@ -67,8 +68,8 @@ func TestSourcesOfKeys(t *testing.T) {
 		"a web identity that may not":       {"", role + "AWS_WEB_IDENTITY_TOKEN_FILE=" + wrong, "AccessDenied"},
 		"a container":                       {"", container + "AWS_CONTAINER_AUTHORIZATION_TOKEN=the token", ""},
 		"a container with a file":           {"", container + "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE=" + token, ""},
-		"a machine":                         {"", "AWS_EC2_METADATA_DISABLED=\nAWS_EC2_METADATA_SERVICE_ENDPOINT=" + front, ""},
-		"a machine that is not to be asked": {"", "AWS_EC2_METADATA_SERVICE_ENDPOINT=" + front, "no credentials found"},
+		"a machine":                         {"", "AWS_EC2_METADATA_DISABLED=\n" + machine, ""},
+		"a machine that is not to be asked": {"", machine, "no credentials found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home(t, "", "[keys]\naws_access_key_id = k\naws_secret_access_key = s\n")

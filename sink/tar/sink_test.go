@@ -211,8 +211,8 @@ func TestBatchSize(t *testing.T) {
 		pixels[i] = byte(uint32(i*i) * 2654435761 >> 24)
 	}
 	k := must.Get(tar.New(io.Discard, s, sink.Options{}))(t)
-	data := must.Get(
-		write(s, sink.Options{}, 0, pixels, make([]byte, rows), bytes.Repeat(sinktest.Little(-math.MaxFloat64), rows)))(t)
+	floats := bytes.Repeat(sinktest.Little(-math.MaxFloat64), rows)
+	data := must.Get(write(s, sink.Options{}, 0, pixels, make([]byte, rows), floats))(t)
 	if got := int64(len(data)) - 1024; got > k.BatchSize(rows) || got < rows*2000 {
 		t.Errorf("found %d bytes, expected at least those of the pixels and at most BatchSize, %d",
 			got, k.BatchSize(rows))
