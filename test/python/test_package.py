@@ -103,8 +103,8 @@ class Load(Case):
         images, labels = fashion()
         for some in slice(10, 20), slice(-5, None), range(5):
             np.testing.assert_array_equal(idxport.load(FASHION, split="test", rows=some)["image"], images[some])
-        for rows in (slice(None, None, 2), slice(0, 10, -1), range(0, 10, 2), range(3, -1), range(-3, 0), {1, 2}, []):
-            self.assertRaisesRegex((ValueError, TypeError), "the step must be 1|from 0 on|a list of|is empty", idxport.load, FASHION, split="test", rows=rows)
+        for rows in (slice(None, None, 2), slice(0, 10, -1), range(0, 10, 2), range(3, -1), range(-3, 0), [0, 1], []):
+            self.assertRaisesRegex((ValueError, TypeError), "the step must be 1|from 0 on|expected slice", idxport.load, FASHION, split="test", rows=rows)
         np.testing.assert_array_equal(idxport.load(FASHION, split="test", where=["label=3-7", "label!=5"])["image"], images[np.isin(labels, [3, 4, 6, 7])])
         self.assertEqual(list(idxport.load(FASHION, split="test", columns=["label", "image"], if_changed=True)), ["label", "image"])
         np.testing.assert_array_equal(idxport.load(FASHION, split="test", columns=["image"], where="label=1")["image"], images[labels == 1])
@@ -123,7 +123,8 @@ class Load(Case):
             idxport.load(self.folder / "none")
         self.assertEqual((caught.exception.exit, caught.exception.code, caught.exception.path), (66, "no_input", str(self.folder / "none")))
         self.assertRaisesRegex(idxport.IdxError, 'rows=":1" the rows before', idxport.load, FASHION, split="test", columns=["label"], rows="1")
-        for hint, said in ("aws --profile x",) * 2, ("choose --columns x", 'choose columns="x"'), ("-o csv='a b'", 'output="csv=a b"'):
+        hints = ("-o csv='a b'", 'output="csv=a b"'), (r"-o csv='it'\''s', or 'it'\''s/'", """output="csv=it's", or "it's/\"""")
+        for hint, said in ("aws --profile x",) * 2, ("choose --columns x", 'choose columns="x"'), *hints:
             self.assertEqual(idxport._program._in_python(hint), said)
         self.assertRaisesRegex(idxport.IdxError, "flag shufle\nhint: did you mean shuffle=True?", idxport.load, FASHION, split="test", shufle=True)
         self.assertRaisesRegex(idxport.IdxError, 'choose one with split="train"', idxport.scan, FASHION)
@@ -168,14 +169,17 @@ class Save(Case):
         tables = idxport.load(self.folder / "digits")  # have no names of splits
         self.assertEqual([tables[name]["image"][0].tolist() for name in ("digits", "photos")], images[[0, -1]].tolist())
         path = self.folder / "emnist-letters-train.parquet"  # whose own images are transposed
-        idxport.save(os.fsencode(path), image=images, label=labels, classes=dict(enumerate("abcdefghij")))
-        self.assertEqual(((found := idxport.load(path)).classes, found["image"].tolist()), (list("abcdefghij"), images.tolist()))
+        idxport.save(os.fsencode(path), image=images, label=labels, classes=dict(enumerate("\ufeffbcdefghij")))
+        with unittest.mock.patch.dict(os.environ, HOME=str(self.folder)):
+            self.assertEqual(((found := idxport.load(f"~/{path.name}")).classes, found["image"].tolist()), (list("\ufeffbcdefghij"), images.tolist()))
+            idxport.save("idx=~/x-idx1-ubyte", label=labels)
+            self.assertEqual(idxport.scan("label=~/x-idx1-ubyte").to_pandas()["label"].tolist(), labels.tolist())
         self.assertRaisesRegex(idxport.IdxError, "named like a file of EMNIST", idxport.save, self.folder / "emnist-letters/", image=images)
 
     def test_whole_or_absent(self) -> None:
         images, labels = fashion()
-        for arrays in ({"image": images, "label": labels[:-1]}, {"label": np.array([2**40])}):
-            self.assertRaisesRegex(idxport.IdxError, "label", idxport.save, self.folder / "x.parquet", **arrays)
+        for said, arrays in (("^image: .*numbers", {"image": images, "label": labels[:-1]}), ("^label: row 0", {"label": np.array([2**40])})):
+            self.assertRaisesRegex(idxport.IdxError, said, idxport.save, self.folder / "x.parquet", **arrays)
         for path, arrays in ("x.parquet", {}), ("csv=-", {"label": labels}), ("{split}.csv", {"label": labels}), ("x.csv", {"label": labels, "split": ""}):
             self.assertRaisesRegex((TypeError, ValueError), "needs a path|expected a name", idxport.save, path, **arrays)
         columns = [pd.Series([1, None], dtype=kind) for kind in ("Int64", "Float64", "boolean", "string", "double[pyarrow]", "category", object)]
@@ -207,7 +211,7 @@ class Scan(Case):
                 np.testing.assert_array_equal(pd.DataFrame.from_arrow(stream)["label"], labels)
                 np.testing.assert_array_equal(pa.table(stream)["label"], labels)
             one = pa.RecordBatchReader.from_stream(stream, pa.schema({"label": pa.uint8()}))
-            self.assertEqual((one.schema.names, stream.reader("label").schema.names), (["label"], ["label"]))
+            self.assertEqual((one.schema.names, stream.scanner(["label", "label"]).to_table().schema.names), (["label"], ["label"] * 2))
             self.assertRaises(TypeError, pa.dataset.Scanner.from_dataset, stream)  # which would have crashed
             again = pickle.loads(pickle.dumps(stream))
             self.assertEqual((again.schema, pa.table(again).num_rows, repr(again)), (stream.schema, len(labels), repr(stream)))
@@ -317,6 +321,8 @@ class Scan(Case):
             for _ in range(read):
                 stream.read_next_batch()
             self.assertEqual(len(self.programs()), 1)
+            if read:
+                stream = stream.__exit__(None, None, None)
             del stream
             self.assertEqual(self.programs(), [])
         code = f"import pyarrow.dataset, duckdb, idxport; s = idxport.scan({str(self.large())!r}); s.head(1); duckdb.sql('FROM s LIMIT 1').fetchall()"

@@ -10,6 +10,7 @@ from ._program import needs
 from ._scan import Scan
 
 ds = needs("pyarrow.dataset", "arrow")
+RecordBatchReader = needs("pyarrow", "arrow").RecordBatchReader
 
 
 class Table(Scan):
@@ -18,18 +19,14 @@ class Table(Scan):
     __class__ = property(lambda _: _Dataset)
     __module__ = "pyarrow._dataset"  # where DuckDB 2.0 looks for the class
 
-    def to_batches(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
+    def to_batches(self, *args: Any, **options: Any) -> Any:
         """A stream that reads no further than it is asked. Scanners read ahead in threads, at which a Python that ends would crash."""
-        expressions = " ".join(map(str, [filter, *columns.values()] if isinstance(columns, dict) else [filter]))
-        every = columns is None or "FieldPath(" in expressions  # a column is given by its number
-        stream = self.reader([each for each in self._names if every or each in columns or each in expressions] or self._names[:1])
-        rows = options.get("batch_size", 1 << 17)  # which a scanner of batches does not divide
-        scan = partial(ds.Scanner.from_batches, schema=stream.schema, columns=columns, filter=filter, **{**options, "use_threads": False})
-        parts = (batch[at : at + rows] for batch in stream for at in range(0, len(batch), rows))
-        return type(stream).from_batches(scan([]).projected_schema, (found for part in parts for found in scan([part]).to_batches()))
+        scan, parts = _scan(self, *args, **options)
+        return RecordBatchReader.from_batches(scan([]).projected_schema, (found for part in parts for found in scan([part]).to_batches()))
 
     def scanner(self, *args: Any, **options: Any) -> Any:
-        return ds.Scanner.from_batches(self.to_batches(*args, **options), use_threads=False)
+        scan, parts = _scan(self, *args, **options)
+        return scan(parts)
 
     def count_rows(self, filter: Any = None, **_: object) -> int:
         return int(self.scanner([], filter).count_rows())
@@ -39,6 +36,16 @@ class Table(Scan):
 
     def to_table(self, *args: Any, **options: Any) -> Any:
         return self.to_batches(*args, **options).read_all()
+
+
+def _scan(table: Table, columns: Any = None, filter: Any = None, **options: Any) -> tuple[Any, Any]:
+    """What scans batches, and those that it needs."""
+    expressions = " ".join(map(str, [filter, *columns.values()] if isinstance(columns, dict) else [filter]))
+    every = columns is None or "FieldPath(" in expressions  # a column is given by its number
+    stream = table.reader([each for each in table.schema.names if every or each in columns or each in expressions] or table.schema.names[:1])
+    rows = options.get("batch_size", 1 << 17)  # which a scanner of batches does not divide
+    scan = partial(ds.Scanner.from_batches, schema=stream.schema, columns=columns, filter=filter, **{**options, "use_threads": False})
+    return scan, (batch[at : at + rows] for batch in stream for at in range(0, len(batch), rows))
 
 
 class _Dataset(ds.Dataset):  # type: ignore[misc, name-defined]

@@ -29,6 +29,9 @@ Option: TypeAlias = "bool | float | Path | slice | range | Sequence[float | Path
 # Between the elements of a list that is one value of its flag. Names of columns may begin with spaces: one after a comma does not count.
 _JOINED = {"shape": "x", "resize": "x", "to": ",", "columns": ", "}
 
+# Options that are paths, beside the inputs.
+_PATHS = {"output", "classes"}
+
 # Options without a value, in the words of messages.
 _SWITCHES = {"overwrite", "if_changed", "verify", "transpose", "grey", "salvage", "stratify", "shuffle", "class_column"}
 
@@ -199,7 +202,7 @@ def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
                 report = json.loads(line)
                 break
     level, frame = 1, sys._getframe()  # of the code that called this package
-    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == "idxport":
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _BETWEEN:
         level, frame = level + 1, frame.f_back
     for text in report.get("warnings", ()):
         warnings.warn(text, IdxWarning, stacklevel=level)
@@ -212,10 +215,13 @@ def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
     raise IdxError(f"idxport {how}: {said.decode(errors='replace').strip()}", code)
 
 
+# What may stand between the code of a user and the program.
+_BETWEEN = {"idxport", "nanoarrow", "pyarrow", "polars", "pandas", "duckdb"}
+
 # A flag in a message, and its value, if that is no word of the sentence.
 _IN = r"(?:[^\s,;)]|,(?=\w))*"
 _WORDS = r"(?:yes|none|no|false|train|test|validation|label|image|huggingface|pjreddie|out|npy|parquet|png|NAME|FILE)\b"
-_VALUE = rf"(?:\w+=)?'[^']*'|\$\(\([^)]*\)\)[/\d]*|\"[^\"]*\"|{_IN}[^a-z\s,;):.\"]{_IN}[^\s,;):.]|{_IN}[0-9/]|[a-z]+(?:,[a-z]+|\.txt)|[\w-]+$|{_WORDS}"
+_VALUE = rf"(?:\w+=)?(?:'[^']*'|\"[^\"]*\")|\$\(\([^)]*\)\)[/\d]*|{_IN}[^a-z\s,;):.\"]{_IN}[^\s,;):.]|{_IN}[0-9/]|[a-z]+(?:,[a-z]+|\.txt)|[\w-]+$|{_WORDS}"
 _FLAG = rf"(?<![\w-])(?:--([a-z][a-z-]*)|-o)(?:[ =]({_VALUE}))?"
 
 
@@ -230,8 +236,9 @@ def _in_python(text: str) -> str:
         name, value = (match[1] or "output").replace("-", "_"), match[2]
         if value in (None, "false"):
             return name + ("=False" if value else "=True" if name in _SWITCHES else "")
-        return f'{name}="{value.strip(chr(34)).replace(chr(39), "")}"'
+        return name + '="' + re.sub(r"""^(\w+=)?(['"])(.*)\2$""", r"\1\3", value) + '"'
 
+    text = re.sub(r"'[^']*'(?:\\''[^']*')+", lambda word: '"' + word[0][1:-1].replace(r"'\''", "'") + '"', text)
     return re.sub(_FLAG, option, text.replace("repeat --", "give a list as --"))
 
 
@@ -241,13 +248,23 @@ def arguments(name: str, inputs: Sequence[Path], options: dict[str, Option]) -> 
     for key, value in options.items():
         if value is None:
             continue
+        if key == "rows" and not isinstance(value, (str, slice, range)):
+            raise TypeError(f"rows={value!r:.80}: expected slice(0, 100), range(100) or '0:100'; for other rows, index the arrays")
         texts = [_text(value)] if isinstance(value, (str, bytes, os.PathLike, range)) or not isinstance(value, Sequence) else [_text(each) for each in value]
+        if key in _PATHS:
+            texts = [expanded(each) for each in texts]
         if not texts and key != "where":
             raise ValueError(f"{key}={value!r} is empty, expected one value or more")
         if key in _JOINED:
             texts = [_JOINED[key].join(texts)]
         flags += [f"--{key.replace('_', '-')}={text}" for text in texts]
-    return [find_program(), name, *flags, "--json", "--quiet", "--", *(os.fspath(each) for each in inputs)]
+    return [find_program(), name, *flags, "--json", "--quiet", "--", *map(expanded, inputs)]
+
+
+def expanded(path: bytes | Path) -> str:
+    """A path, NAME=PATH or FORMAT=PATH, with ~ for the home folder replaced, as pandas, polars and pyarrow do."""
+    name, equals, file = os.fsdecode(path).rpartition("=~")
+    return name + "=" + os.path.expanduser(f"~{file}") if equals and "/" not in name else os.path.expanduser(os.fsdecode(path))
 
 
 def _text(value: bool | float | bytes | Path | slice | range) -> str:
@@ -280,7 +297,7 @@ def lasting(inputs: Sequence[Path], options: dict[str, Option]) -> tuple[list[st
 
 def _absolute(path: bytes | Path) -> str:
     """FILE, NAME=FILE or a URL, with the path from the root. It is a FILE if there is one of that name."""
-    text = os.fsdecode(path)
+    text = expanded(path)
     name, equals, file = text.partition("=")
     if not file or os.path.lexists(text) or not name.replace("-", "_").isidentifier():
         name, equals, file = "", "", text

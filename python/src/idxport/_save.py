@@ -8,7 +8,7 @@ import struct
 import sys
 from collections.abc import Sequence
 
-from ._program import TYPE_CHECKING, Option, Path, Program, arguments, needs
+from ._program import TYPE_CHECKING, IdxError, Option, Path, Program, arguments, expanded, needs
 from ._read import with_folder
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
     >>> idxport.save("digits.parquet", image=images, label=labels)
     """
     np = needs("numpy", "numpy")
-    target = os.fsdecode(path)
+    target = expanded(path)
     place = target.partition("=")[2] if "=" in target.replace(os.sep, "/").split("/")[0] else target
     if place == "-" or not arrays:
         raise TypeError("save needs a path, and arrays by the names of their columns: image=images")
@@ -80,14 +80,20 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
             if isinstance(classes, str) or any(not isinstance(each, str) or each != each.strip() or len(each.splitlines()) > 1 for each in names):
                 raise ValueError(f"classes={classes!r:.200}: expected a list of names, each of one line, without spaces at its ends")
             options["classes"] = os.path.join(made, "classes.txt")
-            with open(os.path.join(made, "classes.txt"), "w", encoding="utf-8") as lines:
+            with open(os.path.join(made, "classes.txt"), "w", encoding="utf-8-sig") as lines:
                 lines.writelines(f"{each}\n" for each in names)
-        with Program(arguments("convert", inputs, options), feed=largest != "") as program:
-            if program.stdin is not None:  # a pipe saves a copy
-                with contextlib.suppress(BrokenPipeError):  # the program says why
-                    columns[largest] = _write(program.stdin, columns[largest])
-                    program.stdin.close()
-            program.finish(program.stdout.read())
+        try:
+            with Program(arguments("convert", inputs, options), feed=largest != "") as program:
+                if program.stdin is not None:  # a pipe saves a copy
+                    with contextlib.suppress(BrokenPipeError):  # the program says why
+                        columns[largest] = _write(program.stdin, columns[largest])
+                        program.stdin.close()
+                program.finish(program.stdout.read())
+        except IdxError as error:  # names files that nobody knows
+            for column, _, file in (each.partition("=") for each in (*inputs, f"classes={options.get('classes')}")):
+                error.args = (str(error).replace("standard input" if file == "-" else file, column),)
+                error.path = None if error.path == file else error.path
+            raise
 
     with_folder(write)
 

@@ -58,15 +58,17 @@ class Scan:
         return needs("pyarrow", "arrow").schema(self)
 
     def reader(self, columns: Sequence[str] | None = None) -> pa.RecordBatchReader:
-        """Begin to read all columns or the given ones: a stream of record batches, whose process ends with it."""
+        """Begin to read all columns or the given ones: a stream of record batches, whose process ends when it is read, closed or deleted."""
         pyarrow = needs("pyarrow", "arrow")
         names = self._names if columns is None else [columns] if isinstance(columns, str) else columns
-        stream = (output := self._run(names)).arrow()
+        stream = self._run(names).arrow()
         schema, expected = (pyarrow.schema([each.field(name) for name in names], stream.schema.metadata) for each in (stream.schema, self.schema))
         if not schema.equals(expected):  # DuckDB would not see it
             found, described = (", ".join(f"{field.name}: {field.type}" for field in each) for each in (schema, expected))
             raise IdxError(f"the files are not those that scan described: found {found:.200}, expected {described:.200}; scan them again")
-        return pyarrow.RecordBatchReader.from_batches(schema, (batch.select(names) for batch in output.batches(stream)))
+        if schema.names == stream.schema.names:
+            return stream
+        return pyarrow.RecordBatchReader.from_batches(schema, (batch.select(names) for batch in stream))
 
     def _run(self, names: Sequence[str]) -> Output:
         return Output(query(self._inputs, self._options, names if self._divisible else None))

@@ -17,24 +17,32 @@ _END = b"\xff\xff\xff\xff\0\0\0\0"
 
 
 class Output(Program):
-    """A run that writes an Arrow stream and no files, and ends with what reads it; `batches` leaves its `report`."""
+    """A run that writes an Arrow stream and no files, and ends with what reads it."""
 
     _stream = True
-    report: dict[str, Any]  # after the last batch
+    closed = False  # as pyarrow asks
+    report: dict[str, Any] | None = None  # after the last batch
     failure: BaseException | None = None  # of which nanoarrow makes another
 
-    def batches(self, stream: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-        """The record batches up to the end of the run, or its error."""
-        with self, self._errors():
-            yield from stream
-            self.report = self.finish()
-
     def arrow(self) -> pa.RecordBatchReader:
-        """Begin to read with pyarrow."""
+        """Begin to read with pyarrow: a stream that ends the run when it is closed or deleted."""
         import pyarrow as pa
 
         with self._errors():
-            return pa.ipc.open_stream(self.stdout)
+            stream = pa.ipc.open_stream(self)
+        stream.close = self.close  # its own does not reach what it reads from
+        return stream
+
+    def read(self, size: int) -> bytes:
+        """What pyarrow calls. The end of the stream is that of the run, or its error."""
+        try:
+            data = self.stdout.read(size)
+            if self.report is None and (len(data) < size or data == _END[4:]):
+                self.report = self.finish()
+            return data
+        except BaseException:
+            self.close()
+            raise
 
     def c_stream(self) -> CArrayStream:
         """Begin to read without pyarrow, whose import takes longer than most queries. The stream keeps the run."""
@@ -51,7 +59,7 @@ class Output(Program):
             yield
         except Exception as error:
             with self:
-                if self.failure is None and any(not self.stdout.read(1 << 20) for _ in range(64)):  # what is no stream may be long
+                if not (self.failure or isinstance(error, IdxError)) and any(not self.stdout.read(1 << 20) for _ in range(64)):  # of what is no stream
                     self.finish()
             raise (self.failure or error) from None
 

@@ -152,16 +152,16 @@ class IdxReader(DataSourceReader):
 
         try:
             output = Output(command(f"{partition.start}:{partition.stop}"), tied=True)
-            batches = output.batches(output.arrow())
-            first = next(batches, None)
-            # The run opened its objects before this one: an object that is unchanged now was unchanged then. A
-            # reader of only the first rows never gets the report of the run itself.
-            if objects:
-                check(without_rows(command("0:0"))[1])
-            if first is not None:
-                yield first
-            yield from batches
-            check(output.report)
+            with output.arrow() as batches:
+                first = next(batches, None)
+                # The run opened its objects before this one: an object that is unchanged now was unchanged then. A
+                # reader of only the first rows never gets the report of the run itself.
+                if objects:
+                    check(without_rows(command("0:0"))[1])
+                if first is not None:
+                    yield first
+                yield from batches
+            check(output.report or {})
         except RuntimeError:
             if objects:
                 check(without_rows(command("0:0"))[1])  # a changed object is the better error
