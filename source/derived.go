@@ -18,12 +18,12 @@ type derived struct {
 	Table
 	columns []Column
 	rows    int64
-	whole   int64                     // rows of the source, if Table does not know them
+	whole   int64                     // rows of the source, if only [WithRows] knows them; else −1
 	derive  func(b, inner *Raw) error // changes the columns of b, which are those of inner; may be nil
 }
 
 func newDerived(t Table, columns []Column, derive func(b, inner *Raw) error) *derived {
-	return &derived{Table: t, columns: columns, rows: t.Rows(), whole: t.Rows(), derive: derive}
+	return &derived{Table: t, columns: columns, rows: t.Rows(), whole: -1, derive: derive}
 }
 
 func (d *derived) Columns() []Column  { return d.columns }

@@ -81,6 +81,11 @@ class Resolved(Case):
         with self.fails("found one, expected name=path"):
             self.resolve(columns="one")
 
+    def test_a_number_of_rows_that_no_header_has(self) -> None:
+        (path := self.folder / "x.csv").write_text("label,a,b\n1,2,3\n")
+        with self.fails("x.csv: the file does not say how many rows"):
+            self.resolve(path=str(path))
+
     def test_rows_per_partition(self) -> None:
         inputs = self.resolve(path=write(self.folder / "x", "uint8", random("uint8", (9,))))
         for rows in ("²", "٣", "0", "-1", "", "1.5"):

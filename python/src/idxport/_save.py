@@ -90,7 +90,7 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
                         program.stdin.close()
                 program.finish(program.stdout.read())
         except IdxError as error:  # names files that nobody knows
-            for column, _, file in (each.partition("=") for each in (*inputs, f"classes={options.get('classes')}")):
+            for column, _, file in (str(each).partition("=") for each in (*inputs, f"classes={options.get('classes')}")):
                 error.args = (str(error).replace("standard input" if file == "-" else file, column),)
                 error.path = None if error.path == file else error.path
             raise

@@ -86,7 +86,7 @@ def resolve(options: Mapping[str, str]) -> Inputs:
             raise IdxError(f"{first['path']}, or what belongs to it, was replaced while load() looked at it: load it again")
     rows = first.get("source_rows", -1)  # the program was given --rows 0:0
     if rows < 0:
-        raise IdxError(f"{first['path']}: idxport reports no number of rows: the input has no header with it, or the program is older than this package")
+        raise IdxError(f"{first['path']}: the file does not say how many rows it has, which partitions need", hint="convert it to Parquet, which Spark reads")
     return Inputs(arguments, files, rows, schema, homes, flags)
 
 
