@@ -363,9 +363,10 @@ class Reports(Case):
         self.assertEqual((file.whole, "truncated" in str(file.problem)), (False, True))
 
     def test_warnings(self) -> None:
-        with self.assertWarnsRegex(idxport.IdxWarning, "none of its 1,000 rows") as warned:
-            found = eval('load(FASHION, split="test", rows="0:0")', {"load": idxport.load, "FASHION": FASHION})  # a module without a name
-        self.assertEqual((found["label"].shape, warned.filename), ((0,), "<string>"))
+        for use in idxport.load, lambda *inputs, **options: pl.DataFrame(idxport.scan(*inputs, **options)):
+            with self.assertWarnsRegex(idxport.IdxWarning, "none of its 1,000 rows") as warned:
+                found = eval('use(FASHION, split="test", rows="0:0")', {"use": use, "FASHION": FASHION})  # a module without a name
+            self.assertEqual((found["label"].shape, warned.filename), ((0,), "<string>" if use is idxport.load else __file__))
 
     def test_types_are_those_of_the_schema(self) -> None:
         schema = json.loads((ROOT / "docs" / "report.schema.json").read_text())["$defs"]

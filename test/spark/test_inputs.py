@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import unittest
 from dataclasses import dataclass
@@ -81,10 +82,12 @@ class Resolved(Case):
         with self.fails("found one, expected name=path"):
             self.resolve(columns="one")
 
-    def test_a_number_of_rows_that_no_header_has(self) -> None:
-        (path := self.folder / "x.csv").write_text("label,a,b\n1,2,3\n")
-        with self.fails("x.csv: the file does not say how many rows"):
-            self.resolve(path=str(path))
+    def test_tables_that_are_not_divided(self) -> None:
+        (path := self.folder / "x.csv").write_text("label,pixel0,pixel1\n1,2,3\n")
+        subprocess.run([program(), "convert", path, "--shape", "1x2", "-o", f"png={self.folder}/png"], check=True)
+        for name, said in ("x.csv", "the file does not say how many rows"), ("png", "the folder is one table"):
+            with self.fails(f"{name}: {said}"):
+                self.resolve(path=str(self.folder / name))
 
     def test_rows_per_partition(self) -> None:
         inputs = self.resolve(path=write(self.folder / "x", "uint8", random("uint8", (9,))))

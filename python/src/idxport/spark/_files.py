@@ -95,6 +95,8 @@ def _bucket(url: str) -> str:
 def seen(entry: Mapping[str, Any]) -> File | Object:
     """The identity of an input in the program's report."""
     path, sequential = entry["path"], entry.get("sequential", False)
+    if os.path.isdir(path):
+        raise IdxError(f"{path}: the folder is one table, expected files", hint="Spark reads Parquet itself; convert others to Parquet")
     if not is_url(path):
         return File.at(readable(path), sequential)
     if "etag" not in entry:
