@@ -43,7 +43,7 @@ def __getattr__(name: str) -> Any:
 
 
 def convert(*inputs: Path, output: Path | Sequence[Path], **options: Option) -> Report:
-    """Convert IDX files to other formats, and back.
+    """Convert IDX files to other formats, and back. Raises IdxError if nothing was written.
 
     Parameters
     ----------
@@ -55,13 +55,6 @@ def convert(*inputs: Path, output: Path | Sequence[Path], **options: Option) -> 
         The flags of ``idxport convert`` with ``_`` for ``-``: ``to="parquet,csv"``,
         ``overwrite=True``, ``verify=True``.
 
-    Raises
-    ------
-    IdxError
-        If nothing was written.
-
-    Examples
-    --------
     >>> report = idxport.convert("./mnist", output="train.parquet", split="train")
     >>> report.outputs[0].rows
     60000
@@ -105,15 +98,8 @@ class Picture(bytes):
 
 
 def preview(*inputs: Path, **options: Option) -> Picture:
-    """Draw a contact sheet of the images of one split: a row for each class.
+    """Draw a contact sheet of the images of one split: a row for each class, of ``images=10``. Inputs are those of `convert`.
 
-    Parameters
-    ----------
-    inputs, options
-        As for `convert`; ``images=10`` is their number in a row.
-
-    Examples
-    --------
     >>> idxport.preview("./mnist", split="test")
     >>> pathlib.Path("digits.png").write_bytes(idxport.preview("./mnist", split="test"))
     """

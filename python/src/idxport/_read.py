@@ -21,6 +21,9 @@ def scan(
 ) -> Scan:
     """Describe a table of IDX files, which DuckDB, polars, pandas and pyarrow read as often as they like.
 
+    Each reading is a run of the program, in bounded memory, which ends with its reader. Raises IdxError if the inputs
+    cannot be read; damage that is found later is raised by the reader.
+
     Parameters
     ----------
     inputs
@@ -38,18 +41,6 @@ def scan(
         Other flags of ``idxport convert`` with ``_`` for ``-``: ``where=["label=3-7"]``,
         ``shuffle=True``, ``seed=1``, ``take=1000``, ``shape=(28, 28)``.
 
-    Returns
-    -------
-    Scan
-        Each reading is a run of the program, in bounded memory, which ends with its reader.
-
-    Raises
-    ------
-    IdxError
-        If the inputs cannot be read. Damage that is found later is raised by the reader.
-
-    Examples
-    --------
     >>> import duckdb, idxport
     >>> digits = idxport.scan("./mnist", split="train")
     >>> duckdb.sql("SELECT label, count(*) FROM digits GROUP BY label ORDER BY label")
@@ -61,15 +52,8 @@ def scan(
 
 
 def scan_polars(*inputs: Path, **options: Any) -> pl.LazyFrame:
-    """Describe a table of IDX files as a LazyFrame of polars, which reads the columns and rows that a query needs.
+    """Describe a table like `scan`, as a LazyFrame of polars, which reads the columns and rows that a query needs.
 
-    Parameters
-    ----------
-    inputs, options
-        As for `scan`.
-
-    Examples
-    --------
     >>> digits = idxport.scan_polars("./mnist", split="train")
     >>> digits.group_by("label").len().collect()
     """
@@ -90,27 +74,13 @@ class Arrays(dict["str", "Any"]):
 
 
 def load(*inputs: Path, columns: str | Sequence[str] | None = None, rows: Rows | None = None, split: str | None = None, **options: Option) -> Arrays:
-    """Read IDX files into NumPy arrays.
+    """Read IDX files into NumPy arrays. The parameters are those of `scan`.
 
-    Parameters
-    ----------
-    inputs, columns, rows, split, options
-        As for `scan`.
+    Returns a dict of the arrays by the names of their columns, such as ``image`` and ``label``, which can be written
+    to. If the inputs have several splits or tables and `split` is not given, it is a dict of such dicts, by their
+    names. Its attribute `classes` has the names of the labels, if they are known, and the same for all. Raises IdxError
+    if the inputs cannot be read.
 
-    Returns
-    -------
-    Arrays
-        A dict of the arrays by the names of their columns, such as ``image`` and ``label``, which can be written
-        to. If the inputs have several splits or tables and `split` is not given, a dict of such dicts, by their
-        names. Its attribute `classes` has the names of the labels, if they are known, and the same for all.
-
-    Raises
-    ------
-    IdxError
-        If the inputs cannot be read.
-
-    Examples
-    --------
     >>> digits = idxport.load("./mnist", split="train")
     >>> digits["image"].shape
     (60000, 28, 28)

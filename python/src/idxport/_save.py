@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None = None, overwrite: bool = False, **arrays: Any) -> None:
     """Write arrays as IDX files, or in the format that the extension of `path` names, complete or not at all.
 
+    Raises IdxError, TypeError or ValueError if nothing was written.
+
     Parameters
     ----------
     path
@@ -34,13 +36,6 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
         as tensors of PyTorch on the CPU. The first dimension is the number of records. Integers that
         IDX lacks, such as int64, become int32 if all values fit. Missing values are an error.
 
-    Raises
-    ------
-    IdxError, TypeError, ValueError
-        If nothing was written.
-
-    Examples
-    --------
     >>> idxport.save("train-images-idx3-ubyte.gz", image=images)
     >>> idxport.save("digits/", split="train", image=images, label=labels)
     >>> idxport.save("digits.parquet", image=images, label=labels)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 from ._program import IdxError, Program
@@ -28,8 +27,7 @@ class Output(Program):
         """Begin to read with pyarrow: a stream that ends the run when it is closed or deleted."""
         import pyarrow as pa
 
-        with self._errors():
-            stream = pa.ipc.open_stream(self)
+        stream = self._begun(lambda: pa.ipc.open_stream(self))
         stream.close = self.close  # its own does not reach what it reads from
         return stream
 
@@ -49,14 +47,12 @@ class Output(Program):
         from nanoarrow import c_array_stream
         from nanoarrow.ipc import InputStream
 
-        with self._errors():
-            return c_array_stream(InputStream.from_readable(_Readable(self)))
+        return self._begun(lambda: c_array_stream(InputStream.from_readable(_Readable(self))))
 
-    @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
-        """If the program failed, raise its error for the one that follows from it."""
+    def _begun(self, begin: Callable[[], Any]) -> Any:
+        """What `begin` returns. If the program failed, raise its error for the one that follows from it."""
         try:
-            yield
+            return begin()
         except Exception as error:
             with self:
                 if not (self.failure or isinstance(error, IdxError)) and any(not self.stdout.read(1 << 20) for _ in range(64)):  # of what is no stream

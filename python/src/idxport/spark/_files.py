@@ -76,20 +76,13 @@ def is_url(path: str) -> bool:
     return path.partition("://")[0] in SCHEMES and "://" in path
 
 
-class Parameters:
-    """The queries of URLs. The program applies them to all URLs of a bucket, and does not report them."""
+def with_query(path: str, urls: Iterable[str]) -> str:
+    """A path, or a URL with the query that its bucket has in `urls`. The program applies it to all URLs of a bucket, and does not report it."""
+    def bucket(url: str) -> list[str]:
+        return url.partition("?")[0].split("/")[:3]
 
-    def __init__(self, urls: Iterable[str]) -> None:
-        self._of = {_bucket(url): url.partition("?")[2] for url in urls if is_url(url) and "?" in url}
-
-    def added(self, path: str) -> str:
-        """A path, or a URL with the parameters of its bucket."""
-        query = self._of.get(_bucket(path)) if is_url(path) and "?" not in path else None
-        return f"{path}?{query}" if query else path
-
-
-def _bucket(url: str) -> str:
-    return "/".join(url.partition("?")[0].split("/")[:3])
+    queries = (url.partition("?")[2] for url in urls if is_url(path) and "?" not in path and bucket(url) == bucket(path))
+    return "?".join([path, *filter(None, queries)][:2])
 
 
 def seen(entry: Mapping[str, Any]) -> File | Object:

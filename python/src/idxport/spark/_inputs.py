@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from .._program import IdxError, IdxWarning, find_program, run
-from ._files import File, Object, Parameters, is_url, readable, seen
+from ._files import File, Object, is_url, readable, seen, with_query
 
 # Options that are flags of the program under another name.
 _FLAGS = {"dataset": "--dataset", "transpose": "--transpose", "shape": "--shape", "maxRecordBytes": "--max-record-bytes"}
@@ -61,8 +61,8 @@ def resolve(options: Mapping[str, str]) -> Inputs:
     paths = [_there(path) for path in paths]
     if bool(named) == bool(paths):
         raise IdxError("give either a path, as in load(path), or the options images, labels and columns")
-    parameters = Parameters([*named.values(), *paths])
-    given = [f"{name}={parameters.added(path)}" for name, path in named.items()] or [parameters.added(path) for path in paths]
+    urls = [*named.values(), *paths]
+    given = [f"{name}={with_query(path, urls)}" for name, path in named.items()] or [with_query(path, urls) for path in paths]
     layout = choice(options, "layout", "list", "nested", "binary")
     flags = ("--layout", layout, *(f"{flag}={options[name]}" for name, flag in _FLAGS.items() if name in options))
     look = (binary, given, flags + tuple(f"--split={split}" for split in words(options, "split")))
@@ -73,7 +73,7 @@ def resolve(options: Mapping[str, str]) -> Inputs:
     # One file may be several columns: then it is one argument, unless the columns are named.
     found = {entry["path"]: seen(entry) for entry in report["inputs"]}
     files = tuple(found[entry["path"]] for entry in report["inputs"]) if named else tuple(found.values())
-    arguments = tuple(given if named else (parameters.added(readable(path)) for path in found))
+    arguments = tuple(given if named else (with_query(readable(path), urls) for path in found))
     columns, homes = [entry["column"] for entry in report["inputs"]], {}
     if sorted(columns) == sorted(schema.names) and len(columns) == len(arguments):
         homes = dict(zip(columns, arguments))
