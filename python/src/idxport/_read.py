@@ -65,9 +65,7 @@ def scan_polars(*inputs: Path, **options: Any) -> pl.LazyFrame:
 class Arrays(dict["str", "Any"]):
     """Arrays by column, or by table and column; `classes` has the names of the labels, if they are known."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.classes: list[str] = []
+    classes: list[str]
 
     def __repr__(self) -> str:
         return "\n".join(f"{name}: {'x'.join(map(str, a.shape))} {a.dtype}" if hasattr(a, "dtype") else f"{name}: {', '.join(a)}" for name, a in self.items())
@@ -131,7 +129,7 @@ def _arrays(made: str, report: dict[str, Any]) -> Arrays:
         file = files.pop([each.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for each in files].index(shown))
         table = tables.setdefault(os.path.dirname(file)[len(made) + 1 :], Arrays())
         table[column["column"]] = np.asarray(np.load(file, mmap_mode=None if os.name == "nt" else "c"))
-        if column["column"] == "label" or not table.classes:
+        if column["column"] == "label" or not getattr(table, "classes", None):
             table.classes = column.get("classes", [])
     tables.classes = table.classes if all(each.classes == table.classes for each in tables.values()) else []
     return tables if len(tables) > 1 else table

@@ -84,10 +84,11 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
                         columns[largest] = _write(program.stdin, columns[largest])
                         program.stdin.close()
                 program.finish(program.stdout.read())
-        except IdxError as error:  # names files that nobody knows
-            for column, _, file in (str(each).partition("=") for each in (*inputs, f"classes={options.get('classes')}")):
-                error.args = (str(error).replace("standard input" if file == "-" else file, column),)
-                error.path = None if error.path == file else error.path
+        except IdxError as error:  # names files that nobody knows, and the path as convert does
+            shown = {os.path.join(made, "classes.txt"): "classes", "output=": "path=", "standard input": largest or "standard input"}
+            for file, name in (*shown.items(), *(str(each).split("=")[::-1] for each in inputs if each != f"{largest}=-")):
+                error.args = (str(error).replace(file, name),)
+            error.path = None if error.path == "-" or str(error.path).startswith(made) else error.path
             raise
 
     with_folder(write)
