@@ -123,11 +123,9 @@ class Load(Case):
             idxport.load(self.folder / "none")
         self.assertEqual((caught.exception.exit, caught.exception.code, caught.exception.path), (66, "no_input", str(self.folder / "none")))
         self.assertRaisesRegex(idxport.IdxError, 'rows=":1" the rows before', idxport.load, FASHION, split="test", columns=["label"], rows="1")
-        hints = ("-o csv='a b'", 'output="csv=a b"'), (r"-o csv='it'\''s', or 'it'\''s/'", """output="csv=it's", or "it's/\"""")
-        for hint, said in ("aws --profile x",) * 2, ("choose --columns x", 'choose columns="x"'), *hints:
+        for hint, said in ("aws --profile x",) * 2, ("--columns x", 'columns="x"'), (r"-o csv='it'\''s a', or 'b'", """output="csv=it's a", or 'b'"""):
             self.assertEqual(idxport._program._in_python(hint), said)
         self.assertRaisesRegex(idxport.IdxError, "flag shufle\nhint: did you mean shuffle=True?", idxport.load, FASHION, split="test", shufle=True)
-        self.assertRaisesRegex(idxport.IdxError, 'choose one with split="train"', idxport.scan, FASHION)
         self.assertRaisesRegex(idxport.IdxError, "give a list as split for several", idxport.scan, FASHION, split="validation")
         for use in (idxport.load, idxport.scan, idxport.scan_polars, idxport.preview):
             self.assertRaisesRegex(TypeError, "output", use, FASHION, split="test", output="x.csv")
@@ -321,9 +319,7 @@ class Scan(Case):
             for _ in range(read):
                 stream.read_next_batch()
             self.assertEqual(len(self.programs()), 1)
-            if read:
-                stream = stream.__exit__(None, None, None)
-            del stream
+            stream = stream.__exit__(None, None, None) if read else None
             self.assertEqual(self.programs(), [])
         code = f"import pyarrow.dataset, duckdb, idxport; s = idxport.scan({str(self.large())!r}); s.head(1); duckdb.sql('FROM s LIMIT 1').fetchall()"
         subprocess.run([sys.executable, "-c", code], check=True, timeout=60)  # a Python that ends waits for nobody
@@ -349,7 +345,6 @@ class Reports(Case):
         self.assertEqual([(each.path, each.rows, each.bytes) for each in report.outputs], [(str(out), 1000, out.stat().st_size)])
         self.assertEqual([(each.column, each.dtype, each.shape) for each in report.inputs], [("image", "uint8", [28, 28]), ("label", "uint8", [])])
         self.assertEqual(idxport.verify(out, FASHION, split="test").verified[0].columns, ["image", "label"])
-        self.assertRaisesRegex(idxport.IdxError, "overwrite=True replaces files, and", idxport.convert, FASHION, output=out, split="test")
         self.assertRaisesRegex(ValueError, "standard output", idxport.convert, FASHION, output="csv=-", split="test")
         with self.assertRaises(idxport.IdxError) as caught:
             idxport.verify(out, FASHION, split="test", transpose=True)

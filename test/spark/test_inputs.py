@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import unittest
 from dataclasses import dataclass
@@ -81,13 +80,6 @@ class Resolved(Case):
             self.assertEqual(str(caught.exception), "option columns: expected name=path, each name once")
         with self.fails("found one, expected name=path"):
             self.resolve(columns="one")
-
-    def test_tables_that_are_not_divided(self) -> None:
-        (path := self.folder / "x.csv").write_text("label,pixel0,pixel1\n1,2,3\n")
-        subprocess.run([program(), "convert", path, "--shape", "1x2", "-o", f"png={self.folder}/png"], check=True)
-        for name, said in ("x.csv", "the file does not say how many rows"), ("png", "the folder is one table"):
-            with self.fails(f"{name}: {said}"):
-                self.resolve(path=str(self.folder / name))
 
     def test_rows_per_partition(self) -> None:
         inputs = self.resolve(path=write(self.folder / "x", "uint8", random("uint8", (9,))))
