@@ -195,6 +195,12 @@ func (g *group) tensor(start int, known func(i, n int) bool) Field {
 			f.bad = fault.New(fault.Malformed, "%d columns %s…, which may be a label and an image", n, g.names[first]).
 				WithHint("rename them: label, pixel0 … pixel%d; or, if they are one vector, add --shape %d", n-2, n)
 		}
+		before := g.names[max(first-1, 0)]
+		between, again := strings.CutPrefix(g.prefix, before) // of a name that pandas, DuckDB or polars numbered
+		if again && before != "" && (start == 1 && strings.Trim(between, "._") == "" || between == "_duplicated_") {
+			f.bad = fault.New(fault.Malformed, "columns %s, %s…, which may be one tensor", before, g.names[first]).
+				WithHint("rename them: %s0 … %[1]s%d; or, if %[1]s is no element, give it another name", before, n)
+		}
 	}
 	for axis := range last {
 		last[axis] -= start - 1

@@ -139,6 +139,9 @@ func TestGroupRefuses(t *testing.T) {
 		{"the same in colours", numbered("_c", 0, 3073), "3073 columns _c0…, which may be a label and an image"},
 		{"the same in R, of 8×8", numbered("V", 1, 65), "65 columns V1…, which may be a label and an image"},
 		{"after a name", append([]string{"id"}, numbered("column_", 1, 785)...), "785 columns column_1…, which may be"},
+		{"duplicates in pandas", strings.Fields("label pixel pixel.1 pixel.2"), "columns pixel, pixel.1…, which may be"},
+		{"duplicates in DuckDB", strings.Fields("x x_1 x_2"), "columns x, x_1…, which may be one tensor"},
+		{"duplicates in polars", strings.Fields("x x_duplicated_0 x_duplicated_1"), "columns x, x_duplicated_0…"},
 		{"too many of one prefix", numbered("t", 90, 11), "more than 10 columns"},
 		{"too many", strings.Split("a b c d e f g h i j k", " "), "more than 10 columns"},
 	} {
