@@ -134,7 +134,6 @@ func (r *resolver) group(g flat.Field) (err error) {
 	first := &r.Fields[g.Columns[0]]
 	c := Column{Fields: g.Columns, Entries: 1,
 		Column: source.Column{Name: g.Name, DType: r.dtype(first), Shape: g.Shape}}
-	shape := first.shape()
 	switch {
 	case first.Kind != Bytes && first.isExtension(): // which says more than the numbers do
 		err = ofExtension(first)
@@ -154,8 +153,6 @@ func (r *resolver) group(g flat.Field) (err error) {
 	case first.Kind != Number:
 		err = Unsupported(hintColumn,
 			"found %s, expected integers of up to 64 bits, floats, lists of them, bytes, or images", first.Type)
-	case g.Shape == nil && len(shape) > 0 && product(shape) == 1: // one element, as --layout columns writes it
-		c.Name, c.Shape = flat.NameOf(strings.TrimSuffix(first.Name, "0")), shape
 	case g.Shape == nil && first.Number.Integer():
 		c.Classes = r.hub[c.Name].Names
 		own := source.ClassesIn(r.Meta, c.Name)

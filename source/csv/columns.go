@@ -24,9 +24,8 @@ type fileColumn struct {
 	comma         byte // separates the elements: a space if a field has all of them, in a list
 	certain       bool // some values cannot have spaces between thousands
 	stats         stats
-	column        int      // index in the table; not of names that are compared
 	index         bool     // it is left out as row numbers, which rise
-	names         int      // 1 + index of the labels before it, with whose names it is compared; it is left out
+	named         bool     // the names of these labels are the next field that is read, to be compared
 	classes       []string // names of the expected labels
 	dtype         idx.DType
 	texts         *source.Texts // nil: numbers; without Names: numbers that may be names of other labels
@@ -164,8 +163,7 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 	index := words == 1 && bytes.HasPrefix(bytes.TrimPrefix(row, []byte(indexName)), []byte{t.comma})
 	nameless = (words == 0 || index) && (from0 || from1 || renamed)
 	if words > 0 { // a row may have texts, too
-		return words, nameless, values == words || numbers > 0 &&
-			(!from0 && !from1 || numbers == 1)
+		return words, nameless, values == words || numbers == 1 || !from0 && !from1
 	}
 	return 0, nameless, from0 || from1 && numbers > 1 ||
 		!repeats && (renamed || quoted || integers && (numbers >= 64 || numbers > 3 && largest < numbers))
@@ -208,7 +206,7 @@ func (t *table) group() error {
 		isThis := func(c source.Column) bool { return c.Scalar() && c.Name == t.names[i] }
 		return slices.ContainsFunc(t.options.Like, isThis)
 	}, func(_, n int) bool {
-		isThis := func(c source.Column) bool { return c.Elements() == n }
+		isThis := func(c source.Column) bool { return c.Elements() == n && !c.Scalar() }
 		return isThis(source.Column{Shape: t.options.Shape}) || slices.ContainsFunc(t.options.Like, isThis)
 	}, t.options.Wants)
 	if bad != nil {
@@ -239,12 +237,11 @@ func (t *table) divide() {
 	if t.guessed && (shape == nil && flat.Labelled(rest) || shape != nil && size == int64(rest-1)) {
 		place = "first"
 	}
-	elements, label := "", flat.Field{Name: labelName}
+	elements, image, label := "", flat.Field{Name: "data"}, flat.Field{Name: labelName}
 	if place == "first" || place == "last" {
 		rest--
 		elements = " beside a label (the " + place + " field)"
 	}
-	image := flat.Field{Name: "data"}
 	if rest > 1 || shape != nil {
 		image.GuessShape(rest, text.Count(rest, "field")+elements)
 	}

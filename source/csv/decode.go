@@ -159,8 +159,8 @@ func (t *table) decide() error {
 			if t.info.Omitted = append(t.info.Omitted, *left); left.Err == nil {
 				t.note("column " + left.Column + " is not read: " + left.Why)
 			}
-			if bad = cmp.Or(left.Err, bad); f.names > 0 {
-				read = append(read, *f)
+			if bad = cmp.Or(left.Err, bad); f.Name == schema.ClassName && left.Err == nil && len(read) > 0 {
+				read[len(read)-1].named = true
 			} else {
 				t.left = append(t.left, f)
 			}
@@ -175,7 +175,6 @@ func (t *table) decide() error {
 			return fault.New(fault.Unsupported, "a record of column %s has %d bytes, expected at most %d",
 				f.Name, size, t.options.MaxRecord()).WithHint("allow larger records with --max-record-bytes %d", size)
 		}
-		f.column = len(t.columns)
 		t.columns, read, t.maxText = append(t.columns, c), append(read, *f), t.maxText+fieldText*f.count
 	}
 	if len(t.columns) == 0 {
@@ -202,7 +201,6 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 		f.index = left.Err == nil
 		return left
 	case t.options.Like != nil && f.Name == schema.ClassName && source.Index(t.options.Like, schema.ClassName) < 0:
-		f.names = len(t.columns)
 		return left
 	case s.texts != nil && (s.values == 0 || f.count == 1 && slices.ContainsFunc(s.texts, isName)):
 		texts, bad := source.NewTexts(s.texts, t.options)
@@ -239,10 +237,8 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 // same name, or is the only tensor, if the type holds the examined values.
 func (t *table) applyLike(f *fileColumn) {
 	alone := len(slices.DeleteFunc(slices.Clone(t.options.Like), source.Column.Scalar)) == 1
-	one := strings.TrimRight(strings.TrimRight(f.Name, "01"), "_") // of a tensor of one element, without its number
 	for _, c := range t.options.Like {
-		isTensor := f.Shape != nil && alone || f.Shape == nil && (one == c.Name || one == "pixel")
-		if c.Elements() != f.count || c.Name != f.Name && (c.Scalar() || !isTensor) {
+		if c.Elements() != f.count || c.Name != f.Name && (c.Scalar() || f.Shape == nil || !alone) {
 			continue
 		}
 		smallest, largest := c.DType.Limits()
@@ -251,9 +247,6 @@ func (t *table) applyLike(f *fileColumn) {
 		}
 		if !c.Scalar() && (f.Guess != "" || len(f.Shape) <= 1) { // otherwise the header gives the shape
 			f.Shape = c.Shape
-		}
-		if f.count == 1 {
-			f.Name = c.Name
 		}
 		return
 	}
@@ -285,36 +278,34 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 	at, span := b.First+int64(row), []byte(nil)
 	for i := range t.fileColumns {
 		f := &t.fileColumns[i]
-		if k := f.names - 1; k >= 0 {
-			span, line = cut(line, t.comma, f.fields)
-			found := t.plain.Replace(string(bytes.TrimSpace(span[:len(span)-1])))
-			label := source.Float(t.columns[k].DType, b.Columns[k], row)
-			if name := strings.TrimSpace(t.columns[k].ClassName(int64(label))); name != "" && found != name {
-				return fault.New(fault.Differs, "found %q, expected the name %q", found, name).InColumn(f.Name)
-			}
-			continue
-		}
 		n, used, size := 0, 0, f.dtype.Size()
-		dst := b.Columns[f.column][row*f.count*size:][:f.count*size]
+		dst := b.Columns[i][row*f.count*size:][:f.count*size]
 		if f.dtype == idx.Uint8 && f.texts == nil {
 			n, used = parseUint8s(dst, line, f.comma)
 			line = line[used:]
 		}
-		if n == f.count && f.comma == t.comma {
-			continue
-		}
-		span, line = cut(line, t.comma, max(f.fields-n, 1))
-		for element := range t.elements(f, span) {
-			if n < f.count {
-				if bad := t.parseElement(dst[n*size:], bytes.TrimSpace(element), f, at); bad != nil {
-					return bad.InColumn(t.name(f.first + min(n, f.fields-1)))
+		if n < f.count || f.comma != t.comma {
+			span, line = cut(line, t.comma, max(f.fields-n, 1))
+			for element := range t.elements(f, span) {
+				if n < f.count {
+					if bad := t.parseElement(dst[n*size:], bytes.TrimSpace(element), f, at); bad != nil {
+						return bad.InColumn(t.name(f.first + min(n, f.fields-1)))
+					}
 				}
+				n++
 			}
-			n++
+			if n != f.count {
+				return t.inRow(at, "all records must have one shape: pad or cut the lists", "found %s, expected %d",
+					text.Count(n, "number"), f.count).InColumn(t.name(f.first))
+			}
 		}
-		if n != f.count {
-			return t.inRow(at, "all records must have one shape: pad or cut the lists", "found %s, expected %d",
-				text.Count(n, "number"), f.count).InColumn(t.name(f.first))
+		if f.named {
+			span, line = cut(line, t.comma, 1)
+			found := t.plain.Replace(string(bytes.TrimSpace(span[:len(span)-1])))
+			name := strings.TrimSpace(t.columns[i].ClassName(int64(source.Float(f.dtype, dst, 0))))
+			if name != "" && found != name {
+				return fault.New(fault.Differs, "found %q, expected the name %q", found, name).InColumn(schema.ClassName)
+			}
 		}
 	}
 	return nil

@@ -93,7 +93,7 @@ func TestColumns(t *testing.T) {
 			",3,\"y,y\"\n", 600), options{Columns: []string{"label"}}, "label:uint8[]", ""},
 		{"one pixel that is expected", "label,pixel0\n3,1\n",
 			options{Like: []source.Column{{Name: "x", DType: 8, Shape: []int{1, 1}}}},
-			"label:uint8[] x:uint8[1 1]", ""},
+			"label:uint8[] image:uint8[1 1]", ""},
 		{"class names without labels beside them", "class\n1\n", none, "class:uint8[]", ""},
 		{"digits and letters of a list", "label,a\n7,1\nE,2\n", options{Classes: []string{"E", "7"}},
 			"label:uint8[] a:uint8[]", ""},

@@ -141,7 +141,7 @@ func (g *group) fields(limit int, known func(i, n int) bool) (fields []Field) {
 		start = 2 // R and polars count columns from 1, and the first one, the label, got a name
 	}
 	isPixels := g.prefix != "" && NameOf(g.prefix) == Image && n > 1
-	if g.has[start] && (g.rank > 1 || g.has[start+1]) || isPixels {
+	if g.has[start] && (g.rank > 1 || g.has[start+1] || n == 1 && known(g.columns[0], 1)) || isPixels {
 		if f = g.tensor(start, known); f.bad == nil && f.Columns != nil {
 			return []Field{f}
 		}
@@ -196,8 +196,8 @@ func (g *group) tensor(start int, known func(i, n int) bool) Field {
 				WithHint("rename them: label, pixel0 … pixel%d; or, if they are one vector, add --shape %d", n-2, n)
 		}
 		before := g.names[max(first-1, 0)]
-		between, again := strings.CutPrefix(g.prefix, before) // of a name that pandas, DuckDB or polars numbered
-		if again && before != "" && (start == 1 && strings.Trim(between, "._") == "" || between == "_duplicated_") {
+		between, again := strings.CutPrefix(g.prefix, before) // as pandas, DuckDB and polars number a name
+		if again && before != "" && (start == 1 && (between == "." || between == "_") || between == "_duplicated_") {
 			f.bad = fault.New(fault.Malformed, "columns %s, %s…, which may be one tensor", before, g.names[first]).
 				WithHint("rename them: %s0 … %[1]s%d; or, if %[1]s is no element, give it another name", before, n)
 		}
