@@ -23,7 +23,7 @@ type stats struct {
 	floats    bool              // some are not written as integers
 	fractions bool              // some are not whole numbers (5.0 is whole)
 	rising    bool              // each is larger than the one before
-	min, max  float64           // NaN counts as 0
+	min, max  float64           // NaN if a value is
 	texts     []string          // the first fields that are not numbers, without escapes
 	seen      map[float64]int64 // if not nil, how often each number occurs
 	most      int64             // the most of these
@@ -76,20 +76,16 @@ func (t *table) checkLabel(first, last stats) error {
 }
 
 func (s *stats) observe(text []byte, plain *strings.Replacer) {
-	const maxTexts = 1 << 14 // they decide whether texts are names
 	text = bytes.TrimSpace(text)
 	v, integer, ok := source.ParseNumber(text, 64)
 	if !ok {
-		if len(s.texts) < maxTexts {
+		if len(s.texts) < 1<<14 { // enough to decide whether they are names
 			s.texts = append(s.texts, plain.Replace(string(text)))
 		}
 		return
 	}
 	s.floats = s.floats || !integer
 	s.fractions = s.fractions || v != math.Trunc(v) || math.IsInf(v, 0) // NaN differs from itself
-	if math.IsNaN(v) {
-		v = 0
-	}
 	if s.rising = s.values == 0 || s.rising && v > s.max; s.values == 0 {
 		s.min, s.max = v, v
 	}
@@ -168,9 +164,6 @@ func (t *table) decide() error {
 		}
 		c := source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: source.Base(t.path),
 			Label: t.names == nil && f.Name == labelName && t.options.Label != "" && !t.guessed, Classes: f.classes}
-		if f.texts != nil {
-			c.Classes, t.info.Classes = f.texts.Names, t.info.Classes || f.texts.Names != nil
-		}
 		if size := int64(c.RecordSize()); size > t.options.MaxRecord() {
 			return fault.New(fault.Unsupported, "a record of column %s has %d bytes, expected at most %d",
 				f.Name, size, t.options.MaxRecord()).WithHint("allow larger records with --max-record-bytes %d", size)
@@ -194,18 +187,19 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 	switch d := t.options.DType; {
 	case f.first == 0 && len(t.fileColumns) > 1 && strings.TrimPrefix(f.Name, indexName) == "":
 		left.Type, left.Why = "index", "it has no name, and holds rising numbers, as row numbers are"
-		if s.values > 0 && !s.rising || s.fractions || s.texts != nil || s.values < 2 && t.err == nil {
+		f.index = (s.rising || s.values == 0) && !s.fractions && s.texts == nil && (s.values > 1 || t.err != nil)
+		if !f.index {
 			left.Why = "it has no name, and holds no row numbers, which would rise"
 			left.Err = fault.New(fault.Usage, "column 1 is not read: %s", left.Why).In(t.path).WithHint(hintIndex)
 		}
-		f.index = left.Err == nil
 		return left
 	case t.options.Like != nil && f.Name == schema.ClassName && source.Index(t.options.Like, schema.ClassName) < 0:
 		return left
 	case s.texts != nil && (s.values == 0 || f.count == 1 && slices.ContainsFunc(s.texts, isName)):
 		texts, bad := source.NewTexts(s.texts, t.options)
 		if bad == nil { // names that the caller has a list of
-			f.texts, f.dtype = texts, texts.DType
+			f.texts, f.dtype, f.classes = texts, texts.DType, texts.Names
+			t.info.Classes = t.info.Classes || texts.Names != nil
 			return nil
 		}
 		if one := s.texts[0]; strings.ContainsAny(one, "-0123456789") && // a number in another form
