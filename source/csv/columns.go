@@ -129,11 +129,10 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 	return header, nil
 }
 
-// looksNamed returns how many words row, the first line, has, as a header has; whether its numbers
-// name nothing, and at most the index before them has a name; and whether it is doubtful what row
-// is: pandas writes 0, 1, 2, … for columns without names, in any order, and may quote them; of a
-// row it makes names by turning numbers that occur again into N.1, N.2, …, also those with a point;
-// Spark appends other digits, but pixels do repeat.
+// looksNamed returns how many words row, the first line, has; whether its numbers name nothing, and
+// only the index before them may have a name; and whether row may be a header or not: pandas writes
+// 0, 1, 2, … for columns without names, in any order, and may quote them; it makes names of a row
+// by turning numbers that occur again into N.1, N.2, …; Spark appends other digits.
 func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtful bool) {
 	values, numbers, largest, seen := 0, 0, 0, map[string]bool{}
 	from0, from1, integers, renamed, repeats := true, true, true, false, false
@@ -202,12 +201,11 @@ func (t *table) add(f flat.Field, n int) *fileColumn {
 
 // group finds the tensors by the names in the header.
 func (t *table) group() error {
+	expected := append([]source.Column{{Shape: t.options.Shape}}, t.options.Like...)
 	found, bad := flat.Group(t.names, maxColumns, func(i int) bool { // expected scalars are no elements
-		isThis := func(c source.Column) bool { return c.Scalar() && c.Name == t.names[i] }
-		return slices.ContainsFunc(t.options.Like, isThis)
+		return slices.ContainsFunc(expected, func(c source.Column) bool { return c.Scalar() && c.Name == t.names[i] })
 	}, func(_, n int) bool {
-		isThis := func(c source.Column) bool { return c.Elements() == n && !c.Scalar() }
-		return isThis(source.Column{Shape: t.options.Shape}) || slices.ContainsFunc(t.options.Like, isThis)
+		return slices.ContainsFunc(expected, func(c source.Column) bool { return !c.Scalar() && c.Elements() == n })
 	}, t.options.Wants)
 	if bad != nil {
 		return fault.New(bad.Kind, "the header has %s", bad.Msg).WithHint("%s", bad.Hint)

@@ -54,12 +54,11 @@ type table struct {
 }
 
 const (
-	sampleSize  = 1 << 20  // bytes of text that are examined before the types are decided
-	bufferSize  = 64 << 10 // of the input
-	maxLine     = 8 << 20  // bytes of a line, unless larger records were asked for
-	textPerByte = 4        // bytes of text for each byte of such a record, as in "255,"
-	fieldText   = 32       // bytes of a number that is read, as in "-1.000000014901161194e-01" with spaces
-	lineText    = 1 << 10  // bytes of class names in a line
+	sampleSize = 1 << 20  // bytes of text that are examined before the types are decided
+	bufferSize = 64 << 10 // of the input
+	maxLine    = 8 << 20  // bytes of a line, unless larger records were asked for
+	fieldText  = 32       // bytes of a number that is read, as in "-1.000000014901161194e-01" with spaces
+	lineText   = 1 << 10  // bytes of class names in a line
 )
 
 // Open opens the file at path, compressed or not, and finds its columns. Errors name the file.
@@ -72,7 +71,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 		t := &table{path: path, options: o, file: f, stream: stream,
 			in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine, maxText: lineText}
 		if size := o.MaxRecord(); size > idx.DefaultMaxRecordSize {
-			t.limit = int(min(size, math.MaxInt/8))*textPerByte + lineText
+			t.limit = int(min(size, math.MaxInt/8))*len("255,") + lineText
 		}
 		if err := t.begin(); err != nil {
 			return nil, errors.Join(err, stream.Close())
@@ -200,8 +199,7 @@ func (t *table) split(dst []byte, rows int) ([]byte, error) {
 	record := dst[rows:]
 	switch {
 	case bytes.IndexByte(record, '"') >= 0:
-		_, _ = t.text.Write(bytes.TrimRight(record, " ")) // a buffer never fails
-		_ = t.text.WriteByte('\n')
+		_, _ = fmt.Fprintf(&t.text, "%s\n", bytes.TrimRight(record, " ")) // a buffer never fails
 		fields, err := t.quoted.Read()
 		if err != nil {
 			return dst[:rows], t.inRow(t.cut, "put texts in quotes, each quote in them twice, commas between fields",

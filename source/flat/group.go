@@ -195,9 +195,8 @@ func (g *group) tensor(start int, known func(i, n int) bool) Field {
 			f.bad = fault.New(fault.Malformed, "%d columns %s…, which may be a label and an image", n, g.names[first]).
 				WithHint("rename them: label, pixel0 … pixel%d; or, if they are one vector, add --shape %d", n-2, n)
 		}
-		before := g.names[max(first-1, 0)]
-		between, again := strings.CutPrefix(g.prefix, before) // as pandas, DuckDB and polars number a name
-		if again && before != "" && (start == 1 && (between == "." || between == "_") || between == "_duplicated_") {
+		before := g.names[max(first-1, 0)] // pandas, DuckDB and polars number its duplicates
+		if before != "" && slices.Contains([]string{before + ".", before + "_", before + "_duplicated_"}, g.prefix) {
 			f.bad = fault.New(fault.Malformed, "columns %s, %s…, which may be one tensor", before, g.names[first]).
 				WithHint("rename them: %s0 … %[1]s%d; or, if %[1]s is no element, give it another name", before, n)
 		}
