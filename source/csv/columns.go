@@ -25,7 +25,6 @@ type fileColumn struct {
 	certain       bool // some values cannot have spaces between thousands
 	stats         stats
 	index         bool     // it is left out as row numbers, which rise
-	named         bool     // the names of these labels are the next field that is read, to be compared
 	classes       []string // names of the labels, as given, or as they are expected
 	dtype         idx.DType
 	texts         *source.Texts // nil: numbers; without Names: numbers that may be names of other labels

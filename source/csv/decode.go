@@ -155,11 +155,10 @@ func (t *table) decide() error {
 			if t.info.Omitted = append(t.info.Omitted, *left); left.Err == nil {
 				t.note("column " + left.Column + " is not read: " + left.Why)
 			}
-			if bad = cmp.Or(left.Err, bad); f.Name == schema.ClassName && left.Err == nil && len(read) > 0 {
-				read[len(read)-1].named = true
-			} else {
-				t.left = append(t.left, f)
+			if bad = cmp.Or(left.Err, bad); f.Name == schema.ClassName && left.Err == nil {
+				t.class = f
 			}
+			t.left = append(t.left, f)
 			continue
 		}
 		c := source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: source.Base(t.path),
@@ -167,6 +166,9 @@ func (t *table) decide() error {
 		if size := int64(c.RecordSize()); size > t.options.MaxRecord() {
 			return fault.New(fault.Unsupported, "a record of column %s has %d bytes, expected at most %d",
 				f.Name, size, t.options.MaxRecord()).WithHint("allow larger records with --max-record-bytes %d", size)
+		}
+		if c.Classes != nil && (t.labels < 0 || t.class == nil) { // the nearest before class, or after it
+			t.labels = len(t.columns)
 		}
 		t.columns, read, t.maxText = append(t.columns, c), append(read, *f), t.maxText+fieldText*f.count
 	}
@@ -293,13 +295,12 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 					text.Count(n, "number"), f.count).InColumn(t.name(f.first))
 			}
 		}
-		if f.named {
-			span, line = cut(line, t.comma, 1)
-			found := t.plain.Replace(string(bytes.TrimSpace(span[:len(span)-1])))
-			name := strings.TrimSpace(t.columns[i].ClassName(int64(source.Float(f.dtype, dst, 0))))
-			if name != "" && found != name {
-				return fault.New(fault.Differs, "found %q, expected the name %q", found, name).InColumn(schema.ClassName)
-			}
+	}
+	if t.class != nil && t.labels >= 0 {
+		c, found := t.columns[t.labels], t.plain.Replace(string(bytes.TrimSpace(line[:len(line)-len(",\n")])))
+		name := strings.TrimSpace(c.ClassName(int64(source.Float(c.DType, b.Columns[t.labels], row))))
+		if name != "" && found != name {
+			return fault.New(fault.Differs, "found %q, expected the name %q", found, name).InColumn(schema.ClassName)
 		}
 	}
 	return nil

@@ -39,6 +39,8 @@ type table struct {
 	limit       int      // maximum number of bytes of a line
 	fileColumns []fileColumn
 	left        []*fileColumn // those that are not read, once this is known
+	class       *fileColumn   // of these, names that are compared with those of labels; nil: none
+	labels      int           // index in columns of these labels; −1: none
 	maxText     int           // maximum number of bytes of a line's fields that are read
 	placed      int           // number of fields of fileColumns
 	tensors     bool          // some columns that are read are tensors: types of --dtype but int32 are theirs alone
@@ -69,7 +71,8 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 			return nil, err
 		}
 		t := &table{path: path, options: o, file: f, stream: stream,
-			in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine, maxText: lineText}
+			in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine,
+			labels: -1, maxText: lineText}
 		if size := o.MaxRecord(); size > idx.DefaultMaxRecordSize {
 			t.limit = int(min(size, math.MaxInt/8))*len("255,") + lineText
 		}
@@ -132,19 +135,23 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 }
 
 // choose removes the fields that are not read from the row after the rows in dst: if the others
-// have few bytes, a batch has many rows. Row numbers must go on as in the examined rows.
+// have few bytes, a batch has many rows. Class names that are compared become the last field. Row
+// numbers must go on as in the examined rows.
 func (t *table) choose(dst []byte, rows int) ([]byte, error) {
-	chosen, rest, at := dst[:rows], dst[rows:], 0
+	chosen, rest, class, at := dst[:rows], dst[rows:], []byte(nil), 0
 	for _, f := range t.left {
 		span, after := cut(rest, t.comma, f.first-at)
 		chosen, at = append(chosen, span...), f.first+f.fields
-		span, rest = cut(after, t.comma, f.fields)
+		if span, rest = cut(after, t.comma, f.fields); f == t.class {
+			class = bytes.Clone(span) // before chosen overwrites it
+		}
 		span = bytes.TrimSpace(span[:len(span)-1])
 		if v, _, _ := source.ParseNumber(span, 64); f.index && !(v >= f.stats.min+float64(t.next)) {
 			return dst, t.inRow(t.next, hintIndex, "found %.40q, expected a row number, as column 1 has no name", span)
 		}
 	}
-	if chosen = append(chosen, rest...); t.sample == nil && len(chosen)-rows > t.maxText {
+	chosen = append(append(append(chosen, rest[:len(rest)-1]...), class...), '\n')
+	if t.sample == nil && len(chosen)-rows > t.maxText {
 		return dst, t.inRow(t.next, "close quotes, and write numbers without spaces around them",
 			"the fields that are read have more than %d bytes", t.maxText)
 	}
