@@ -54,7 +54,8 @@ func Resolve(f Input) (*Resolved, error) {
 		one, shape, named := &f.Fields[i], f.Fields[i].shape(), r.hub[names[i]].Names != nil
 		return named || one.isExtension() || one.Kind != Number || shape != nil && len(shape) == 0
 	}, func(i, n int) bool {
-		return r.setShape(&Column{Column: source.Column{Shape: []int{n}}}, &f.Fields[i])
+		one := &f.Fields[i]
+		return (n > 1 || one.shape() != nil) && r.setShape(&Column{Column: source.Column{Shape: []int{n}}}, one)
 	}, f.Options.Wants)
 	if bad != nil {
 		return nil, Unsupported(bad.Hint, "found %s", bad.Msg)

@@ -203,8 +203,9 @@ func (t *table) group() error {
 	expected := append([]source.Column{{Shape: t.options.Shape}}, t.options.Like...)
 	found, bad := flat.Group(t.names, maxColumns, func(i int) bool { // expected scalars are no elements
 		return slices.ContainsFunc(expected, func(c source.Column) bool { return c.Scalar() && c.Name == t.names[i] })
-	}, func(_, n int) bool {
-		return slices.ContainsFunc(expected, func(c source.Column) bool { return !c.Scalar() && c.Elements() == n })
+	}, func(_, n int) bool { // a shape alone does not make a tensor of one column
+		isThis := func(c source.Column) bool { return !c.Scalar() && c.Elements() == n && (n > 1 || c.Name != "") }
+		return slices.ContainsFunc(expected, isThis)
 	}, t.options.Wants)
 	if bad != nil {
 		return fault.New(bad.Kind, "the header has %s", bad.Msg).WithHint("%s", bad.Hint)

@@ -90,6 +90,7 @@ func TestColumns(t *testing.T) {
 		{"one pixel that is expected", "label,pixel0\n3,1\n",
 			options{Like: []source.Column{{Name: "x", DType: 8, Shape: []int{1, 1}}}},
 			"label:uint8[] image:uint8[1 1]", ""},
+		{"one number and a shape", "label,q1\n3,1\n", options{Shape: []int{1}}, "label:uint8[] q1:uint8[]", ""},
 		{"class names without labels beside them", "class\n1\n", none, "class:uint8[]", ""},
 		{"digits and letters of a list", "label,a\n7,1\nE,2\n", options{Classes: []string{"E", "7"}},
 			"label:uint8[] a:uint8[]", ""},
