@@ -167,10 +167,10 @@ func (t *table) decide() error {
 			return fault.New(fault.Unsupported, "a record of column %s has %d bytes, expected at most %d",
 				f.Name, size, t.options.MaxRecord()).WithHint("allow larger records with --max-record-bytes %d", size)
 		}
-		if c.Classes != nil && (t.labels < 0 || t.class == nil) { // the nearest before class, or after it
+		t.columns, read, t.maxText = append(t.columns, c), append(read, *f), t.maxText+fieldText*f.count
+		if c.Classes != nil && (t.labels == 0 || t.class == nil) { // the nearest before class, or after it
 			t.labels = len(t.columns)
 		}
-		t.columns, read, t.maxText = append(t.columns, c), append(read, *f), t.maxText+fieldText*f.count
 	}
 	if len(t.columns) == 0 {
 		return bad
@@ -296,9 +296,9 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 			}
 		}
 	}
-	if t.class != nil && t.labels >= 0 {
-		c, found := t.columns[t.labels], t.plain.Replace(string(bytes.TrimSpace(line[:len(line)-len(",\n")])))
-		name := strings.TrimSpace(c.ClassName(int64(source.Float(c.DType, b.Columns[t.labels], row))))
+	if k := t.labels - 1; t.class != nil && k >= 0 {
+		c, found := t.columns[k], t.plain.Replace(string(bytes.TrimSpace(line[:len(line)-len(",\n")])))
+		name := strings.TrimSpace(c.ClassName(int64(source.Float(c.DType, b.Columns[k], row))))
 		if name != "" && found != name {
 			return fault.New(fault.Differs, "found %q, expected the name %q", found, name).InColumn(schema.ClassName)
 		}

@@ -40,7 +40,7 @@ type table struct {
 	fileColumns []fileColumn
 	left        []*fileColumn // those that are not read, once this is known
 	class       *fileColumn   // of these, names that are compared with those of labels; nil: none
-	labels      int           // index in columns of these labels; −1: none
+	labels      int           // 1 + index in columns of these labels; 0: none
 	maxText     int           // maximum number of bytes of a line's fields that are read
 	placed      int           // number of fields of fileColumns
 	tensors     bool          // some columns that are read are tensors: types of --dtype but int32 are theirs alone
@@ -71,8 +71,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 			return nil, err
 		}
 		t := &table{path: path, options: o, file: f, stream: stream,
-			in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine,
-			labels: -1, maxText: lineText}
+			in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine, maxText: lineText}
 		if size := o.MaxRecord(); size > idx.DefaultMaxRecordSize {
 			t.limit = int(min(size, math.MaxInt/8))*len("255,") + lineText
 		}
@@ -85,9 +84,8 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 
 // begin reads the header, if there is one, and examines the first rows.
 func (t *table) begin() error {
-	o := t.options
-	if _, err := t.in.Peek(1); err == io.EOF && o.Like != nil && o.Header != nil && !*o.Header { // no rows
-		t.columns, t.err = o.Like, err
+	if _, err := t.in.Peek(1); err == io.EOF && t.options.Like != nil && t.options.Header != nil && !*t.options.Header {
+		t.columns, t.err = t.options.Like, err // no rows
 		return nil
 	}
 	if err := t.readFirstLine(); err != nil {
