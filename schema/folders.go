@@ -34,35 +34,24 @@ const MetadataFile = "metadata.csv"
 // script stay, in the normal form NFC. The names differ from each other even if case is ignored,
 // and are legal on every operating system. The name is empty where the label has no class.
 func FolderNames(classes []string) []string {
-	folders := make([]string, len(classes))
-	numbered := make([]bool, len(classes))
+	folders, numbered := make([]string, len(classes)), make([]bool, len(classes))
 	for label, class := range classes {
 		folders[label] = cleanName(class)
-		if class != "" && (folders[label] == "" || !text.Storable(folders[label])) {
-			number(folders, numbered, label)
-		}
 	}
 	// A name with its label appended may equal another class's name, which then gets its label too.
 	// Two names with labels cannot be equal.
-	first := map[string]int{} // the first label with a name, as file systems that ignore case compare it
-	var add func(label int)
-	add = func(label int) {
-		name := foldName(folders[label])
-		other, taken := first[name]
-		if !taken {
-			first[name] = label
-			return
+	for changed := true; changed; {
+		count := map[string]int{} // of names, as file systems that ignore case compare them
+		for _, name := range folders {
+			count[foldName(name)]++
 		}
-		for _, same := range []int{other, label} {
-			if !numbered[same] {
-				number(folders, numbered, same)
-				add(same)
+		changed = false
+		for label, name := range folders {
+			isFree := name != "" && text.Storable(name) && count[foldName(name)] == 1
+			if classes[label] != "" && !isFree && !numbered[label] {
+				folders[label] = cmp.Or(name, "class") + "-" + strconv.Itoa(label)
+				numbered[label], changed = true, true
 			}
-		}
-	}
-	for label, name := range folders {
-		if name != "" {
-			add(label)
 		}
 	}
 	return folders
@@ -78,12 +67,6 @@ func LabelsByName(lists ...[]string) map[string]string {
 		}
 	}
 	return places
-}
-
-// number appends the label to its folder name.
-func number(folders []string, numbered []bool, label int) {
-	folders[label] = cmp.Or(folders[label], "class") + "-" + strconv.Itoa(label)
-	numbered[label] = true
 }
 
 // foldName returns a name that is equal for names that some file system takes for the same.

@@ -65,22 +65,22 @@ func (s *Schema) Label() int {
 	if i := slices.IndexFunc(s.Columns, func(c source.Column) bool { return c.Label }); i >= 0 {
 		return i
 	}
-	named, only, integers := -1, -1, 0
+	only, integers := -1, 0
 	for i, c := range s.Columns {
 		if !c.Scalar() || !c.Integer() {
 			continue
 		}
+		if c.Name == "label" {
+			return i
+		}
 		if integers++; c.Classes != nil || text.NamesLabels(c.Name) {
 			only = i
 		}
-		if c.Name == "label" {
-			named = i
-		}
 	}
-	if integers == 1 {
-		return only
+	if integers > 1 {
+		return -1
 	}
-	return named
+	return only
 }
 
 // ClassName is the name of the column that a [Classes] describes.
