@@ -2,6 +2,7 @@ package arrow
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"io"
 	"slices"
@@ -113,24 +114,11 @@ func (m *messages) open() (*arrow.Schema, error) {
 // readFooter reads the footer of a file, whose length and the magic number are its last bytes. It
 // returns the schema, which is between the first magic number, with padding, and the first message.
 func (m *messages) readFooter() (schema message, err error) {
-	const head, tail = 8, int64(4 + len(magic))
-	end := make([]byte, min(tail, m.end))
-	if _, err := m.ReadAt(end, m.end-int64(len(end))); err != nil {
+	const head = 8
+	footer, start, err := columnar.Footer(m, m.end, magic, head, maxMetadata)
+	if m.end = start; err != nil {
 		return schema, err
 	}
-	if !bytes.HasSuffix(end, []byte(magic)) || m.end < head+tail {
-		return schema, columnar.CutShort("found % x at the end, expected ARROW1, which ends a file", end).At(m.end)
-	}
-	length := int64(binary.LittleEndian.Uint32(end))
-	start := m.end - tail - length
-	if length > maxMetadata || start < head {
-		return schema, columnar.Damaged("found a footer of %d bytes in a file of %d", length, m.end).At(m.end - tail)
-	}
-	footer := make([]byte, length) // the file has that many bytes
-	if _, err := m.ReadAt(footer, start); err != nil {
-		return schema, err
-	}
-	m.end = start
 	if m.places, err = blocks(footer); err != nil {
 		return schema, fault.Place(err, "", -1, start)
 	}
@@ -152,14 +140,8 @@ func (m *messages) readFooter() (schema message, err error) {
 
 // ReadAt fills p with the bytes of the file at offset.
 func (m *messages) ReadAt(p []byte, offset int64) (int, error) {
-	n, err := m.file.ReadAt(p, offset)
-	switch {
-	case n == len(p):
-		return n, nil
-	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		err = columnar.CutShort("the file became shorter while it was read").At(offset)
-	}
-	m.failed = err
+	n, err := columnar.ReadAt(m.file, p, offset)
+	m.failed = cmp.Or(m.failed, err)
 	return n, err
 }
 

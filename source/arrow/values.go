@@ -136,8 +136,7 @@ func refuseNulls(a arrow.Array, row int64, perRow int) error {
 	nulls := isDictionary && d.Dictionary().NullN() > 0 // which rows may use
 	for i := 0; (nulls || a.NullN() > 0) && i < a.Len(); i++ {
 		if a.IsNull(i) || nulls && d.Dictionary().IsNull(d.GetValueIndex(i)) {
-			return fault.New(fault.Malformed, "found a null, expected a value").InRow(row + int64(i/max(1, perRow))).
-				WithHint("fill the nulls or remove the rows: IDX has no nulls").Because(columnar.ErrNull)
+			return columnar.Null(row + int64(i/perRow)) // lists without elements have no nulls
 		}
 	}
 	return nil
@@ -158,9 +157,8 @@ func checkLists(a array.ListLike, length *int, row int64, perRow int) (from int6
 			*length = int(end - start)
 		}
 		if end-start != int64(*length) {
-			return 0, fault.New(fault.Malformed, "found a list of %s, expected %d as in the first row",
-				text.Count(end-start, "value"), *length).InRow(row + int64(i/max(1, perRow))).
-				WithHint("all records must have one shape, as in IDX: pad the lists, or write a file for each length")
+			return 0, columnar.Unsupported(columnar.HintShape, "found a list of %s, expected %d as in the first row",
+				text.Count(end-start, "value"), *length).InRow(row + int64(i/perRow))
 		}
 	}
 	if *length < 0 { // inside an empty list

@@ -143,8 +143,8 @@ func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
 			return nil
 		}
 	case len(value) != len(record):
-		return Unsupported("all records must have one shape, as in an IDX file", "found %d bytes, expected the %d of "+
-			"shape %s of %s", len(value), len(record), text.Shape(c.Shape), c.DType)
+		return Unsupported(HintShape, "found %d bytes, expected the %d of shape %s of %s",
+			len(value), len(record), text.Shape(c.Shape), c.DType)
 	}
 	copy(record, value)
 	return nil

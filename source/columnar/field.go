@@ -83,12 +83,17 @@ type Sample interface {
 	// Lengths returns the lengths of the lists in field i, a List, the outermost first.
 	Lengths(i int) ([]int, error)
 	// Values returns the bytes of field i in the first row, and in up to limit rows if there are
-	// more at hand. The cause of the error for a null is ErrNull.
+	// more at hand. The error for a null is Null.
 	Values(i, limit int) ([][]byte, error)
 }
 
-// ErrNull is the cause of the error for a value that is null.
-var ErrNull = errors.New("a null")
+var errNull = errors.New("a null")
+
+// Null returns the error for a value that is null.
+func Null(row int64) *fault.Error {
+	return Unsupported("fill the nulls or remove the rows: IDX has no nulls", "found a null, expected a value").
+		InRow(row).Because(errNull)
+}
 
 // ErrNoRows is the cause of the error for a file without rows, if the shape of a column is known
 // from the first row only. Other files of the same table may have rows.
@@ -104,6 +109,9 @@ func Damaged(format string, args ...any) *fault.Error {
 func CutShort(format string, args ...any) *fault.Error {
 	return fault.New(fault.Truncated, format, args...).WithHint("the file is incomplete: download or write it again")
 }
+
+// HintShape is the hint for records that differ in shape.
+const HintShape = "all records must have one shape, as in an IDX file: pad or cut them, or write a file for each shape"
 
 // Unsupported returns the error for what may be valid but cannot be read as columns of IDX.
 func Unsupported(hint, message string, values ...any) *fault.Error {

@@ -121,7 +121,7 @@ func (r *resolver) note(format string, args ...any) {
 func (r *resolver) leave(f *Field, err error) error {
 	err = fault.Place(err, f.Name, -1, -1)
 	bad, ok := errors.AsType[*fault.Error](err)
-	refused := errors.Is(err, fault.Unsupported) || errors.Is(err, fault.Usage) || errors.Is(err, ErrNull)
+	refused := errors.Is(err, fault.Unsupported) || errors.Is(err, fault.Usage)
 	if !refused || !ok || errors.Is(err, ErrNoRows) {
 		return err
 	}
@@ -284,7 +284,7 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 	}
 	if r.First != nil && size == 0 {
 		first, err := r.First.Values(c.Fields[0], 1)
-		if e, ok := errors.AsType[*fault.Error](err); ok && f.Kind == Struct && errors.Is(err, ErrNull) {
+		if e, ok := errors.AsType[*fault.Error](err); ok && f.Kind == Struct && errors.Is(err, errNull) {
 			return e.WithHint("write the bytes of the images, not their paths, into the table")
 		}
 		if err != nil {

@@ -28,7 +28,7 @@ func (s sample) Lengths(int) ([]int, error) { return s.lengths, nil }
 
 func (s sample) Values(int, int) ([][]byte, error) {
 	if s.value == nil {
-		return nil, fault.New(fault.Malformed, "found a null").Because(ErrNull)
+		return nil, Null(0)
 	}
 	return [][]byte{s.value}, nil
 }

@@ -1,8 +1,10 @@
 package columnar
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"io"
 	"slices"
 
@@ -45,6 +47,38 @@ func (v *Values) At(i, n int) []byte {
 	}
 	size := len(v.Data) / n
 	return v.Data[i*size:][:size]
+}
+
+// ReadAt fills p with the bytes of r at offset. It is an error if r became shorter.
+func ReadAt(r io.ReaderAt, p []byte, offset int64) (int, error) {
+	n, err := r.ReadAt(p, offset)
+	switch {
+	case n == len(p):
+		return n, nil
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		err = CutShort("the file became shorter while it was read").At(offset)
+	}
+	return n, err
+}
+
+// Footer returns the footer of the file in r and its offset. The size bytes of the file are at
+// least head, the data, the footer of at most most bytes, its length in 4 bytes, and magic.
+func Footer(r io.ReaderAt, size int64, magic string, head, most int64) (footer []byte, at int64, err error) {
+	tail := make([]byte, min(size, int64(4+len(magic))))
+	at = size - int64(len(tail))
+	if _, err := ReadAt(r, tail, at); err != nil {
+		return nil, at, err
+	}
+	if !bytes.HasSuffix(tail, []byte(magic)) || at < head {
+		return nil, at, CutShort("found %q at the end, expected %q: the file is cut short", tail, magic).At(at)
+	}
+	n := int64(binary.LittleEndian.Uint32(tail))
+	if most = min(most, at-head); n > most {
+		return nil, at, Damaged("found a footer of %d bytes, expected at most %d", n, most).At(at)
+	}
+	footer, at = make([]byte, n), at-n
+	_, err = ReadAt(r, footer, at)
+	return footer, at, err
 }
 
 // A leaf is where the table stands in a leaf of the file.

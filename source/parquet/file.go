@@ -2,18 +2,16 @@ package parquet
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
-	"encoding/binary"
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/arrow"
 	"github.com/idxport/idxport/source/columnar"
@@ -21,7 +19,6 @@ import (
 
 const (
 	magic       = "PAR1"
-	tailSize    = 8        // the footer's length and magic, at the end of the file
 	maxFooter   = 32 << 20 // bytes, of which it takes three times the memory
 	minPage     = 16       // minimum size of a page with its header, in bytes
 	hintDecrypt = "decrypt the file first"
@@ -109,8 +106,19 @@ func (f *file) Close() error {
 
 // readFooter reads the footer of the file, which has size bytes, and checks its structure.
 func (f *file) readFooter(size int64) error {
-	data, err := f.footerBytes(size)
-	if err != nil {
+	head := make([]byte, min(size, int64(len(magic))))
+	if _, err := columnar.ReadAt(f.r, head, 0); err != nil {
+		return err
+	}
+	switch {
+	case string(head) == "PARE":
+		return columnar.Unsupported(hintDecrypt, "the file is encrypted")
+	case !strings.HasPrefix(magic, string(head)):
+		return columnar.Damaged("found %q, expected %q: not a Parquet file", head, magic).At(0).
+			WithHint("if it is a web page or a Git LFS pointer, download the file itself")
+	}
+	data, at, err := columnar.Footer(f.r, size, magic, int64(len(magic)), maxFooter)
+	if f.end = at; err != nil {
 		return err
 	}
 	switch _, err := unmarshal(data, &f.footer); {
@@ -149,34 +157,6 @@ func (f *file) readFooter(size int64) error {
 	return source.CheckAlone(f.r, magic, f.end-end)
 }
 
-// footerBytes returns the bytes of the footer, and sets f.end to their offset.
-func (f *file) footerBytes(size int64) ([]byte, error) {
-	if size < int64(len(magic)+tailSize) {
-		return nil, columnar.CutShort("found %s, too few for a Parquet file", text.Count(size, "byte"))
-	}
-	var head [len(magic)]byte
-	var tail [tailSize]byte
-	if err := cmp.Or(f.readAt(head[:], 0), f.readAt(tail[:], size-tailSize)); err != nil {
-		return nil, err
-	}
-	switch end := string(tail[4:]); {
-	case end == "PARE" || string(head[:]) == "PARE":
-		return nil, columnar.Unsupported(hintDecrypt, "the file is encrypted")
-	case string(head[:]) != magic:
-		return nil, columnar.Damaged("found %q, expected %q: not a Parquet file", head[:], magic).At(0).
-			WithHint("if it is a web page or a Git LFS pointer, download the file itself")
-	case end != magic:
-		return nil, columnar.CutShort("found % x, expected %q: the file is cut short", tail[4:], magic).At(size - 4)
-	}
-	n, most := int64(binary.LittleEndian.Uint32(tail[:])), min(maxFooter, size-tailSize-int64(len(magic)))
-	if n > most {
-		return nil, columnar.Damaged("found a footer of %d bytes, expected at most %d", n, most).At(size - tailSize)
-	}
-	data := make([]byte, n)
-	f.end = size - tailSize - n
-	return data, f.readAt(data, f.end)
-}
-
 // checkChunk checks the chunk of leaf n in a row group, which must end before the footer.
 func (f *file) checkChunk(c *format.ColumnChunk, n *node, rows int64) error {
 	m, start := &c.MetaData, chunkStart(&c.MetaData)
@@ -198,14 +178,6 @@ func chunkStart(m *format.ColumnMetaData) int64 {
 		return d
 	}
 	return m.DataPageOffset
-}
-
-func (f *file) readAt(p []byte, offset int64) error {
-	_, err := f.r.ReadAt(p, offset)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return columnar.CutShort("the file became shorter").At(offset)
-	}
-	return err
 }
 
 // Values returns the bytes of a column in up to limit rows of the first page.

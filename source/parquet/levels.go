@@ -11,8 +11,6 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-const hintLists = "all records must have one shape, as in an IDX file: pad or cut the lists"
-
 // A leaf is a Parquet column, and what is expected of it. It does not change while rows are read.
 type leaf struct {
 	*node
@@ -31,7 +29,7 @@ type leaf struct {
 func (l *leaf) empty() bool { return l.definition < l.maxDefinition }
 
 // listAt returns the number of the list, 1 for the outermost, that is empty in entries with a
-// definition level below the maximum. It is 0 if they are missing values.
+// definition level below the maximum. It is 0 if they are nulls.
 func (n *node) listAt(definition int) int {
 	for m := n; m.parent != nil; m = m.parent {
 		if m.repeated() && m.maxDefinition == definition+1 {
@@ -77,7 +75,7 @@ func (f *file) Lengths(i int) (shape []int, err error) {
 		clear(shape[l.listAt(l.definition)-1:]) // the lists of this level are empty, and so would be lists in them
 	}
 	if !slices.Equal(repetitions(shape), levels) || l.definition > l.maxDefinition {
-		return nil, columnar.Unsupported(hintLists, "found lists of different lengths in a row, expected equal ones")
+		return nil, columnar.Unsupported(columnar.HintShape, "found lists of different lengths in a row, expected equal ones")
 	}
 	l.perRow, l.pattern = len(levels), slices.Repeat(levels, 1+4096/len(levels))
 	l.shape = "the shape " + text.Shape(shape)
@@ -142,7 +140,7 @@ func (p *page) check(levels [2]runs) (err error) {
 // lengthError returns the error for a row whose lists differ in length from those of the first row.
 func (l *leaf) lengthError(row int64) error {
 	const message = "found another number of values, expected %s as in the first row"
-	return columnar.Unsupported(hintLists, message, l.shape).InRow(row)
+	return columnar.Unsupported(columnar.HintShape, message, l.shape).InRow(row)
 }
 
 // levelError returns the error for an unexpected definition level in a row.
@@ -150,6 +148,5 @@ func (l *leaf) levelError(definition int, row int64) error {
 	if definition >= l.maxDefinition || l.listAt(definition) > 0 { // a list that is not empty, or one that is
 		return l.lengthError(row)
 	}
-	return columnar.Unsupported("fill the missing values or remove the rows: IDX has no missing values",
-		"found a missing value (null), expected none").InRow(row).Because(columnar.ErrNull)
+	return columnar.Null(row)
 }

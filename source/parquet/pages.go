@@ -123,7 +123,7 @@ func (s *stream) header() (*format.PageHeader, error) {
 			return nil, columnar.Damaged("the column ends where a page is expected")
 		}
 		data, h := make([]byte, limit), new(format.PageHeader)
-		if err := s.file.readAt(data, s.offset); err != nil {
+		if _, err := columnar.ReadAt(s.file.r, data, s.offset); err != nil {
 			return nil, err
 		}
 		size, err := unmarshal(data, h)
@@ -187,7 +187,7 @@ func (s *stream) checkSize(h *format.PageHeader, most, expanded int64) error {
 // readBody reads the body of the page with the header h, and checks its checksum, if it has one.
 func (f *file) readBody(h *format.PageHeader, offset int64) ([]byte, error) {
 	body := make([]byte, h.CompressedPageSize)
-	if err := f.readAt(body, offset); err != nil {
+	if _, err := columnar.ReadAt(f.r, body, offset); err != nil {
 		return nil, err
 	}
 	if sum := crc32.ChecksumIEEE(body); h.CRC != 0 && sum != uint32(h.CRC) {
