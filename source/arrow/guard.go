@@ -86,8 +86,7 @@ func (t walk) pairs(i int) { t.each(i, func(pair walk) { pair.vector(0, 1); pair
 // number of buffers: those of each dictionary, by its id, and those of record batches, by −1.
 func (t walk) schema() (views map[int64]int) {
 	if t.GetInt16Slot(slot(0), 0) != 0 {
-		panic(fault.New(fault.Unsupported, "found a big-endian file, expected little-endian").
-			WithHint("write the file on a little-endian machine"))
+		panic(columnar.Unsupported("write it on a little-endian machine", "found a big-endian file"))
 	}
 	views = map[int64]int{}
 	t.each(1, func(f walk) { f.field(-1, 1, views) })
@@ -132,9 +131,8 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 	}
 	if ok && s.kind == ipc.MessageDictionaryBatch {
 		if header.GetByteSlot(slot(2), 0) != 0 {
-			return s, fault.New(fault.Unsupported, "found a delta dictionary, expected a whole one").
-				WithHint("write its values without a dictionary: in pandas, convert the column from category " +
-					"with astype; in pyarrow, use dictionary_decode()")
+			return s, columnar.Unsupported("write its values without a dictionary: in pandas, convert the column from "+
+				"category with astype; in pyarrow, use dictionary_decode()", "found a delta dictionary, expected a whole one")
 		}
 		s.id = header.GetInt64Slot(slot(0), 0)
 		header, ok = header.table(1)
@@ -202,8 +200,7 @@ func (s *summary) maxPlain() int64 { return min(maxBody, max(64<<20, 64*s.body))
 
 // errPlain returns the error for a record batch that has more.
 func (s *summary) errPlain() *fault.Error {
-	return fault.New(fault.Unsupported, "the record batch has more than %d bytes after decompression", s.maxPlain()).
-		WithHint("%s", hintSmaller)
+	return columnar.Unsupported(hintSmaller, "the record batch has over %d bytes after decompression", s.maxPlain())
 }
 
 // A budget limits what is decompressed, as arrow-go may read more buffers than a message has.

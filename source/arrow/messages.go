@@ -71,8 +71,8 @@ type batch struct {
 // open reads what is before the first record batch, and returns the schema.
 func (m *messages) open() (*arrow.Schema, error) {
 	if endian.IsBigEndian { // arrow-go swaps the bytes of messages, of dictionaries at each use
-		return nil, fault.New(fault.Unsupported, "this is a big-endian processor, on which Arrow cannot be read").
-			WithHint("convert it on another machine, or write it as Parquet there")
+		return nil, columnar.Unsupported("convert it on another machine, or write it as Parquet there",
+			"this is a big-endian processor, on which Arrow cannot be read")
 	}
 	m.rows, m.left = -1, m.end
 	if m.file != nil {
@@ -198,8 +198,8 @@ func (m *messages) passBody(msg *message, read bool) (err error) {
 	case !read:
 		n, err = io.CopyN(io.Discard, m.r, n)
 	case n > limit:
-		return fault.New(fault.Unsupported, "the message has %d bytes in its body, expected at most %d", n, limit).
-			At(msg.offset).WithHint("%s", hintSmaller)
+		return columnar.Unsupported(hintSmaller, "the message has a body of %d bytes, expected at most %d", n, limit).
+			At(msg.offset)
 	default:
 		msg.data, err = readBytes(m.r, int(n))
 		n = int64(len(msg.data))
@@ -288,8 +288,8 @@ func (r *replay) Release() {}
 func decodeSchema(msg message) (*arrow.Schema, error) {
 	r, err := ipc.NewReaderFromMessageReader(&replay{msg})
 	if err != nil {
-		return nil, fault.New(fault.Unsupported, "the schema cannot be read: %v", err).At(msg.offset).
-			WithHint("cast the column in the program that wrote it")
+		const hint = "cast the column in the program that wrote it"
+		return nil, columnar.Unsupported(hint, "the schema cannot be read: %v", err).At(msg.offset)
 	}
 	return r.Schema(), nil
 }

@@ -107,39 +107,37 @@ func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error)
 	case codec == 0:
 		begin, size, plain, skip = begin+skip, size-skip, plain-skip, 0
 	}
-	for {
-		row, number, narrow := c.width, c.number, c.narrow
-		if narrow {
-			row, number = c.elements, source.NumberUint8
-		}
-		rows := min(b.rows-from, max(1, windowSize*c.width/w.size/row))
-		data := make([]byte, rows*row)
-		in, err := w.open(codec, io.NewSectionReader(f, begin, size))
-		if err == nil {
-			_, err = io.CopyN(io.Discard, in, skip)
-		}
-		if err == nil {
-			err = w.fill(data, c, in)
-		}
-		if rest := plain - skip - rows*c.width; err == nil && rest <= maxPadding {
-			if n, end := io.CopyN(io.Discard, in, rest+1); n != rest || end != io.EOF {
-				err = cmp.Or(end, io.ErrUnexpectedEOF)
-			}
-		}
-		switch {
-		case narrow != c.narrow:
-		case f.failed != nil:
-			return nil, f.failed
-		case err != nil:
-			return nil, columnar.Damaged("a buffer cannot be decompressed: %v", err).At(begin)
-		default:
-			entry := int(row / c.elements)
-			use := func(_ []byte, from, n int, f func(columnar.Values) error) error {
-				return f(columnar.Values{Data: data[from*entry:][:n*entry], Number: number})
-			}
-			return &columnar.Chunk{Entries: rows * c.elements, Use: use}, nil
+	row, number, narrow := c.width, c.number, c.narrow
+	if narrow {
+		row, number = c.elements, source.NumberUint8
+	}
+	rows := min(b.rows-from, max(1, windowSize*c.width/w.size/row))
+	data := make([]byte, rows*row)
+	in, err := w.open(codec, io.NewSectionReader(f, begin, size))
+	if err == nil {
+		_, err = io.CopyN(io.Discard, in, skip)
+	}
+	if err == nil {
+		err = w.fill(data, c, in)
+	}
+	if rest := plain - skip - rows*c.width; err == nil && rest <= maxPadding {
+		if n, end := io.CopyN(io.Discard, in, rest+1); n != rest || end != io.EOF {
+			err = cmp.Or(end, io.ErrUnexpectedEOF)
 		}
 	}
+	switch {
+	case narrow != c.narrow: // a value does not fit
+		return f.window(b, column, from)
+	case f.failed != nil:
+		return nil, f.failed
+	case err != nil:
+		return nil, columnar.Damaged("a buffer cannot be decompressed: %v", err).At(begin)
+	}
+	entry := int(row / c.elements)
+	use := func(_ []byte, from, n int, f func(columnar.Values) error) error {
+		return f(columnar.Values{Data: data[from*entry:][:n*entry], Number: number})
+	}
+	return &columnar.Chunk{Entries: rows * c.elements, Use: use}, nil
 }
 
 // open returns a reader of a buffer, until the next call.

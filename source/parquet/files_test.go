@@ -192,7 +192,7 @@ func TestRefusedFooters(t *testing.T) {
 		"found another number of values":      func(f *footer) { f.NumRows, f.RowGroups[0].NumRows = 149, 63 },
 		"1 columns, expected 2":               func(f *footer) { f.RowGroups[0].Columns = f.RowGroups[0].Columns[:1] },
 		"rows in row groups, expected":        func(f *footer) { f.NumRows++ },
-		"the schema is empty":                 func(f *footer) { f.Schema = nil },
+		"found a schema of 0 elements":        func(f *footer) { f.Schema = nil },
 		"0 columns":                           func(f *footer) { f.Schema = f.Schema[len(f.Schema)-1:] },
 		"found a schema of 4 elements":        func(f *footer) { f.Schema = f.Schema[:4] },
 		"found a schema of 6 elements":        func(f *footer) { f.Schema = append(f.Schema, f.Schema[4]) },

@@ -30,43 +30,43 @@ type node struct {
 // newTree returns the tree of elements, which are in depth-first order, and its leaves.
 func newTree(elements []format.SchemaElement) (root *node, leaves []*node, err error) {
 	const maxDepth = 200 // of groups: even 64 nested lists, a rare case, have fewer levels
-	if len(elements) == 0 {
-		return nil, nil, columnar.Damaged("the schema is empty")
+	left := elements
+	var next func(n node) *node // adds an element to n, then its children; nil if some are missing
+	next = func(n node) *node {
+		if len(left) == 0 || n.depth > maxDepth {
+			return nil
+		}
+		n.SchemaElement, left = &left[0], left[1:]
+		if n.depth > 0 { // not the root
+			if n.repeated() {
+				n.maxRepetition++
+			}
+			if n.repeated() || n.RepetitionType.V == format.Optional {
+				n.maxDefinition++
+			}
+			if n.Type.Valid {
+				n.index = len(leaves)
+				n.setNumbers()
+				leaves = append(leaves, &n)
+				return &n
+			}
+		}
+		for range n.NumChildren.V {
+			child := next(node{parent: &n, depth: n.depth + 1, index: -1,
+				maxRepetition: n.maxRepetition, maxDefinition: n.maxDefinition})
+			if child == nil {
+				return nil
+			}
+			n.children = append(n.children, child)
+		}
+		return &n
 	}
-	root = &node{SchemaElement: &elements[0], index: -1}
-	parent := root // the innermost group that lacks children
-	for i := 1; ; i++ {
-		for parent.complete() && parent != root {
-			parent = parent.parent
-		}
-		switch {
-		case i == len(elements) && parent.complete():
-			return root, leaves, nil
-		case i == len(elements) || parent.complete() || parent.depth == maxDepth:
-			return nil, nil, columnar.Damaged("found a schema of %d elements, expected the children of all groups "+
-				"and at most %d levels", len(elements), maxDepth)
-		}
-		n := &node{SchemaElement: &elements[i], parent: parent, depth: parent.depth + 1, index: -1,
-			maxRepetition: parent.maxRepetition, maxDefinition: parent.maxDefinition}
-		if n.repeated() {
-			n.maxRepetition++
-		}
-		if n.repeated() || n.RepetitionType.V == format.Optional {
-			n.maxDefinition++
-		}
-		parent.children = append(parent.children, n)
-		if !n.Type.Valid {
-			parent = n
-			continue
-		}
-		n.index = len(leaves)
-		n.setNumbers()
-		leaves = append(leaves, n)
+	if root = next(node{index: -1}); root == nil || len(left) > 0 {
+		return nil, nil, columnar.Damaged("found a schema of %d elements, expected the children of all groups "+
+			"and at most %d levels", len(elements), maxDepth)
 	}
+	return root, leaves, nil
 }
-
-// complete reports whether n, a group, has all of its children.
-func (n *node) complete() bool { return len(n.children) >= int(n.NumChildren.V) }
 
 func (n *node) repeated() bool { return n.RepetitionType.V == format.Repeated }
 
