@@ -15,24 +15,13 @@ import (
 type Column struct {
 	source.Column
 	Fields  []int // indices in Input.Fields: one, or one of the kind Number for each element of a record
-	Form    Form
+	Bytes   bool  // the fields have bytes or texts: a record, an image file or a text in each row
 	Entries int64 // that a leaf of the column has in a row
 
-	format picture.Format // of the image files of the form Images
+	format picture.Format // of image files, or zero
 	planar bool           // records of images have the shape C×H×W
-	texts  *source.Texts  // of the form Texts
+	texts  *source.Texts  // what texts stand for, or nil
 }
-
-// A Form is how the records of a column are stored.
-type Form byte
-
-// The forms of columns.
-const (
-	Numbers Form = iota // in fields of the kinds Number and List
-	Records             // as the bytes in a field of the kind Bytes
-	Images              // as image files in a field of the kind Bytes or Struct
-	Texts               // as texts in a field of the kind Text
-)
 
 // images makes c a column of the image files in f; first is the file in the first row.
 func (r *resolver) images(c *Column, f *Field, first []byte) error {
@@ -52,7 +41,7 @@ func (r *resolver) images(c *Column, f *Field, first []byte) error {
 		return Unsupported(hint, "found images of the mode %s, which Hugging Face's datasets convert to %s",
 			stored, mode)
 	}
-	c.Form, c.DType, c.format, c.Shape = Images, format.DType(), format, format.Shape() // H×W or H×W×C
+	c.DType, c.format, c.Shape = format.DType(), format, format.Shape() // H×W or H×W×C
 	r.Decoders = options.Decoders(picture.KindOf(first))
 	switch found := c.Shape; {
 	case !r.setShape(c, f) || len(c.Shape) > len(found): // such as H×W×1
@@ -64,12 +53,14 @@ func (r *resolver) images(c *Column, f *Field, first []byte) error {
 	return nil
 }
 
-// MaxValue returns the most bytes that a value of c may have: a record, an image file, or a text.
+func (c *Column) isImages() bool { return c.format.Width > 0 }
+
+// MaxValue returns the most bytes that a value of c may have if c.Bytes is set.
 func (c *Column) MaxValue() int {
-	switch c.Form {
-	case Images:
+	switch {
+	case c.isImages():
 		return int(c.format.MaxFile())
-	case Texts:
+	case c.texts != nil:
 		return 1 << 10 // those of numbers and class names are shorter
 	}
 	return c.RecordSize()
@@ -78,7 +69,7 @@ func (c *Column) MaxValue() int {
 // fill makes the records of c for the rows of b; leaves are the pieces of the fields of c.
 func (c *Column) fill(dst []byte, leaves [][]piece, b *source.Raw) error {
 	switch {
-	case c.Form != Numbers:
+	case c.Bytes:
 		return c.records(dst, leaves[0], b)
 	case len(leaves) == 1:
 		return c.numbers(dst, leaves[0], b.First)
@@ -130,9 +121,9 @@ func (c *Column) records(dst []byte, pieces []piece, b *source.Raw) error {
 
 func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
 	switch {
-	case c.Form == Texts:
+	case c.texts != nil:
 		return c.texts.Put(record, string(value))
-	case c.Form == Images:
+	case c.isImages():
 		decoded, err := c.format.Append(b.Scratch[:0], value)
 		if err != nil {
 			return fault.New(fault.Malformed, "").Because(err)

@@ -21,7 +21,7 @@ const (
 	Other  Kind = iota // values that no column of IDX can have
 	Number             // numbers, also as indices into a dictionary
 	List               // lists of numbers, or nested lists
-	Bytes
+	Bytes              // from here on: values of any size
 	Text
 	Struct // of the member source.HubBytes, of the kind Bytes, and perhaps source.HubPath
 )

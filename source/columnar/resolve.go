@@ -82,7 +82,8 @@ func Resolve(f Input) (*Resolved, error) {
 		}
 		return nil, Unsupported("", "found no column of numbers, lists of numbers or images")
 	}
-	if r.Options.Grey && !slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Form == Images }) {
+	hasImages := func(c Column) bool { return c.isImages() || r.Fields[c.Fields[0]].Kind == Struct }
+	if r.Options.Grey && !slices.ContainsFunc(r.Columns, hasImages) {
 		return nil, fault.New(fault.Usage, "--grey: no column holds images in files").
 			WithHint("leave it out, or write the images first: --to png")
 	}
@@ -133,7 +134,7 @@ func (r *resolver) leave(f *Field, err error) error {
 // group adds the column that the fields of g become.
 func (r *resolver) group(g flat.Field) (err error) {
 	first := &r.Fields[g.Columns[0]]
-	c := Column{Fields: g.Columns, Entries: 1,
+	c := Column{Fields: g.Columns, Entries: 1, Bytes: first.Kind >= Bytes,
 		Column: source.Column{Name: g.Name, DType: r.dtype(first), Shape: g.Shape}}
 	switch {
 	case first.Kind != Bytes && first.isExtension(): // which says more than the numbers do
@@ -241,7 +242,7 @@ func (r *resolver) text(c *Column, f *Field) error {
 	if ofLabel && known { // digits are names of MNIST's labels
 		texts.Names = o.Classes
 	}
-	c.Form, c.DType, c.Classes, c.texts = Texts, texts.DType, texts.Names, texts
+	c.DType, c.Classes, c.texts = texts.DType, texts.Names, texts
 	r.Info.Classes = r.Info.Classes || texts.Names != nil && !named
 	return nil
 }
@@ -279,9 +280,6 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 func (r *resolver) bytes(c *Column, f *Field) error {
 	shape, dtype, size := f.shape(), f.dtype(), int64(f.Size)
 	known := shape != nil && dtype.Valid()
-	if c.Form = Records; f.Kind == Struct {
-		c.Form = Images
-	}
 	if r.First != nil && size == 0 {
 		first, err := r.First.Values(c.Fields[0], 1)
 		if e, ok := errors.AsType[*fault.Error](err); ok && f.Kind == Struct && errors.Is(err, errNull) {

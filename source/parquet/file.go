@@ -84,10 +84,10 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	for _, c := range found.Columns {
 		for _, i := range c.Fields {
 			l := f.leaves[i]
-			if c.Form == columnar.Numbers {
-				l.dtype = c.DType
-			} else {
+			if c.Bytes {
 				l.limit = c.MaxValue()
+			} else {
+				l.dtype = c.DType
 			}
 			f.streams = append(f.streams, &stream{leaf: l, group: -1})
 		}
