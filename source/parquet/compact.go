@@ -18,8 +18,7 @@ var (
 const (
 	maxCompactDepth = 32      // Parquet's metadata has a depth of about 8
 	maxOuter        = 1 << 17 // structs in lists outside of other lists: schema elements, row groups
-	maxInner        = 1 << 21 // structs in lists within those: 4,096 columns in 512 row groups
-	fewStructs      = 1 << 12 // more than these have at least minStruct bytes on average
+	fewStructs      = 1 << 12 // more than these, also in lists within those, have minStruct bytes on average
 	minStruct       = 16      // a column of a row group has at least 24
 )
 
@@ -110,8 +109,8 @@ func (c *compact) list(depth int) {
 	}
 	if kind == thrift.STRUCT && c.lists < len(c.structs) {
 		c.structs[c.lists] += n
-		found, most := c.structs[c.lists], [...]uint64{maxOuter, maxInner}[c.lists]
-		if found > most || found > max(fewStructs, uint64(c.size/minStruct)) {
+		found := c.structs[c.lists]
+		if found > uint64(max(fewStructs, c.size/minStruct)) || c.lists == 0 && found > maxOuter {
 			c.fail(errMany)
 		}
 	}

@@ -286,9 +286,7 @@ func (p *page) split() (levels [2]runs, values []byte, err error) {
 		if h.IsCompressed.Valid && !h.IsCompressed.V {
 			codec = format.Uncompressed
 		}
-		if len(c.data) > 0 { // if there are no values, some writers store nothing, not even an empty frame
-			c.data, err = decompress(codec, c.data, size-len(body)+len(c.data))
-		}
+		c.data, err = decompress(codec, c.data, size-len(body)+len(c.data))
 	} else if c.data, err = decompress(p.codec, body, size); err == nil {
 		h := &p.header.DataPageHeader.V
 		for i, encoding := range []format.Encoding{h.RepetitionLevelEncoding, h.DefinitionLevelEncoding} {

@@ -155,16 +155,15 @@ func (n *node) setNumbers() {
 
 // integer returns the kind of the integers of n, or source.NoNumber for dates and the like.
 func (n *node) integer() source.NumberKind {
-	kinds := [...]source.NumberKind{source.NumberUint8, source.NumberUint16, source.NumberUint32, source.NumberUint64,
-		source.NumberInt8, source.NumberInt16, source.NumberInt32, source.NumberInt64} // as the converted types
 	t, _ := n.LogicalType.Value.(*format.IntType)
-	switch i := int(n.ConvertedType.V - deprecated.Uint8); {
+	if i := int(n.ConvertedType.V - deprecated.Uint8); n.LogicalType.Value == nil && 0 <= i && i < 8 { // … to Int64
+		t = &format.IntType{BitWidth: 8 << (i % 4), IsSigned: i >= 4}
+	}
+	switch {
 	case t != nil:
 		return source.NumberNamed(fmt.Sprintf("%sint%d", map[bool]string{false: "u"}[t.IsSigned], t.BitWidth))
 	case n.physicalOnly():
 		return n.stored
-	case n.LogicalType.Value == nil && i >= 0 && i < len(kinds):
-		return kinds[i]
 	}
 	return source.NoNumber
 }
