@@ -46,11 +46,10 @@ func (f *Field) isExtension() bool {
 
 // dtype returns the type of IDX in the metadata, or 0.
 func (f *Field) dtype() idx.DType {
-	known := source.NumberNamed(f.Metadata[schema.KeyDType])
-	if !known.Is(known.DType()) {
-		return 0
+	if known := source.NumberNamed(f.Metadata[schema.KeyDType]); known.Is(known.DType()) {
+		return known.DType()
 	}
-	return known.DType()
+	return 0
 }
 
 // shape returns the shape in the metadata, empty for a scalar, nil if none is valid in C order.

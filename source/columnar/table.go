@@ -52,10 +52,9 @@ func (v *Values) At(i, n int) []byte {
 // ReadAt fills p with the bytes of r at offset. It is an error if r became shorter.
 func ReadAt(r io.ReaderAt, p []byte, offset int64) (int, error) {
 	n, err := r.ReadAt(p, offset)
-	switch {
-	case n == len(p):
+	if n == len(p) {
 		return n, nil
-	case err == io.EOF || err == io.ErrUnexpectedEOF:
+	} else if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = CutShort("the file became shorter while it was read").At(offset)
 	}
 	return n, err

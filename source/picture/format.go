@@ -100,11 +100,10 @@ func (f Format) accepts(s stored) error {
 
 // KindOf returns the kind of the image in a file, such as "PNG", or "" if it is none that is read.
 func KindOf(file []byte) string {
-	s, err := inspect(file)
-	if err != nil && s.kind != "PNG" {
-		return ""
+	if s, err := inspect(file); err == nil || s.kind == "PNG" {
+		return s.kind
 	}
-	return s.kind
+	return ""
 }
 
 // KindByName returns the kind of images with the extension of name, also one not read, or "".
