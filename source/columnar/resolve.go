@@ -159,7 +159,8 @@ func (r *resolver) group(g flat.Field) (err error) {
 		c.Classes = r.hub[c.Name].Names
 		own := source.ClassesIn(r.Meta, c.Name)
 		for label, name := range own[:min(len(own), len(c.Classes))] {
-			if other := c.Classes[label]; name != other && name != "" && other != "" {
+			other := c.Classes[label]
+			if name != other && other != "" && (name != "" || !strings.HasPrefix(other, source.NoName)) {
 				return Unsupported("correct the wrong one there, or leave the column out with --columns",
 					"label %d is %q in the metadata, but %q in their part %s", label, name, other, source.HubKey)
 			}
