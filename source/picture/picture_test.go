@@ -376,34 +376,3 @@ func FuzzAppend(f *testing.F) {
 		}
 	})
 }
-
-// TestAppendScaled has the values of Pillow's bicubic filter on floats, which are cut here.
-func TestAppendScaled(t *testing.T) {
-	t.Parallel()
-	ramp := make([]byte, 18)
-	for i := range ramp {
-		ramp[i] = byte(13 * i)
-	}
-	for _, c := range []struct {
-		from Format
-		to   Options
-		in   []byte
-		want []float64
-	}{
-		{Format{Width: 3, Height: 2, Channels: 1, Depth: 8}, Options{Width: 4, Height: 3},
-			[]byte{10, 40, 90, 200, 30, 60},
-			[]float64{0, 20.9, 62.8, 94.7, 108.7, 58.3, 45.0, 77.1, 222.1, 95.7, 27.2, 59.5}},
-		{Format{Width: 3, Height: 2, Channels: 3, Depth: 8}, Options{Width: 2, Height: 2}, ramp,
-			[]float64{12.1, 25.1, 38.1, 65.9, 78.9, 91.9, 129.1, 142.1, 155.1, 182.9, 195.9, 208.9}},
-	} {
-		found := must.Get(c.to.Convert(c.from))(t).AppendScaled(nil, c.in, c.from)
-		if len(found) != len(c.want) {
-			t.Fatalf("found %d samples, expected %d", len(found), len(c.want))
-		}
-		for i, v := range found {
-			if math.Abs(float64(v)-c.want[i]) > 1 {
-				t.Errorf("%v: sample %d is %d, expected %v", c.from, i, v, c.want[i])
-			}
-		}
-	}
-}
