@@ -214,11 +214,11 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	if l.image != "" {
 		t := Table{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,
 			folders: l.folders}
+		splitOf := func(name string) string { return dataset.ParseName(name).Split }
 		isClear := func(name string) bool { // unlike train_interior and train_station, two classes of Places365
-			return splitName().MatchString(name) || dataset.ParseName(name).Split != dataset.ParseName(l.splits[0]).Split
+			return splitName().MatchString(name) || splitOf(name) != splitOf(l.splits[0])
 		}
-		several := len(l.splits) > 1 && l.classes != nil || len(l.classes) == 1 // train and test1
-		if several && slices.ContainsFunc(l.splits, isClear) {
+		if l.classes != nil && (len(l.splits) > 1 || len(l.classes) == 1) && slices.ContainsFunc(l.splits, isClear) {
 			t.unlisted = fault.New(fault.Usage, "found images in %s and %s, which may be splits or classes",
 				strings.Join(l.splits, ", "), l.classes[0]).In(dir).
 				WithHint("give the splits one by one, such as %s; or list the names of all classes in a file: "+

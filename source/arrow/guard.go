@@ -132,7 +132,7 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 	if ok && s.kind == ipc.MessageDictionaryBatch {
 		if header.GetByteSlot(slot(2), 0) != 0 {
 			return s, columnar.Unsupported("write its values without a dictionary: in pandas, convert the column from "+
-				"category with astype; in pyarrow, use dictionary_decode()", "found a delta dictionary, expected a whole one")
+				"category with astype; in pyarrow, use dictionary_decode()", "found a delta dictionary")
 		}
 		s.id = header.GetInt64Slot(slot(0), 0)
 		header, ok = header.table(1)

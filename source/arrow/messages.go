@@ -198,8 +198,7 @@ func (m *messages) passBody(msg *message, read bool) (err error) {
 	case !read:
 		n, err = io.CopyN(io.Discard, m.r, n)
 	case n > limit:
-		return columnar.Unsupported(hintSmaller, "the message has a body of %d bytes, expected at most %d", n, limit).
-			At(msg.offset)
+		return columnar.Unsupported(hintSmaller, "found a body of %d bytes, expected up to %d", n, limit).At(msg.offset)
 	default:
 		msg.data, err = readBytes(m.r, int(n))
 		n = int64(len(msg.data))

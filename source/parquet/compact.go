@@ -109,8 +109,7 @@ func (c *compact) list(depth int) {
 	}
 	if kind == thrift.STRUCT && c.lists < len(c.structs) {
 		c.structs[c.lists] += n
-		found := c.structs[c.lists]
-		if found > uint64(max(fewStructs, c.size/minStruct)) || c.lists == 0 && found > maxOuter {
+		if most := uint64(max(fewStructs, c.size/minStruct)); c.structs[c.lists] > most || c.structs[0] > maxOuter {
 			c.fail(errMany)
 		}
 	}

@@ -75,7 +75,7 @@ func (f *file) Lengths(i int) (shape []int, err error) {
 		clear(shape[l.listAt(l.definition)-1:]) // the lists of this level are empty, and so would be lists in them
 	}
 	if !slices.Equal(repetitions(shape), levels) || l.definition > l.maxDefinition {
-		return nil, columnar.Unsupported(columnar.HintShape, "found lists of different lengths in a row, expected equal ones")
+		return nil, columnar.Unsupported(columnar.HintShape, "found lists of different lengths in one row")
 	}
 	l.perRow, l.pattern = len(levels), slices.Repeat(levels, 1+4096/len(levels))
 	l.shape = "the shape " + text.Shape(shape)
