@@ -89,7 +89,7 @@ func TestRefused(t *testing.T) {
 		text string
 	}{
 		"feather1":              {fault.Unsupported, "at byte 0: found \"FEA1"},
-		"big-endian":            {fault.Unsupported, "found a big-endian file"},
+		"big-endian":            {fault.Unsupported, "found big-endian data"},
 		"legacy":                {fault.Unsupported, "at byte 0: found \"\\xd4\\x00"},
 		"list-view":             {fault.Unsupported, "column image: found the type list_view"},
 		"text":                  {fault.Usage, "column name: found names, whose numbers are not known: "},

@@ -86,7 +86,7 @@ func (t walk) pairs(i int) { t.each(i, func(pair walk) { pair.vector(0, 1); pair
 // number of buffers: those of each dictionary, by its id, and those of record batches, by −1.
 func (t walk) schema() (views map[int64]int) {
 	if t.GetInt16Slot(slot(0), 0) != 0 {
-		panic(columnar.Unsupported("write it on a little-endian machine", "found a big-endian file"))
+		panic(columnar.Unsupported("write it on another machine", "found big-endian data, expected little-endian"))
 	}
 	views = map[int64]int{}
 	t.each(1, func(f walk) { f.field(-1, 1, views) })
@@ -131,8 +131,8 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 	}
 	if ok && s.kind == ipc.MessageDictionaryBatch {
 		if header.GetByteSlot(slot(2), 0) != 0 {
-			return s, columnar.Unsupported("write its values without a dictionary: in pandas, convert the column from "+
-				"category with astype; in pyarrow, use dictionary_decode()", "found a delta dictionary")
+			return s, columnar.Unsupported("write its values without a dictionary: in pandas, convert it with "+
+				"astype; in pyarrow, use dictionary_decode()", "found a delta dictionary, expected a whole one")
 		}
 		s.id = header.GetInt64Slot(slot(0), 0)
 		header, ok = header.table(1)

@@ -181,11 +181,6 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: found %v, expected %q of the kind %v with a hint", name, err, test.text, test.kind)
 		}
 	}
-	lists := map[string]string{source.HubKey: `{"info":{"features":{"x":{"names":["a"]}}}}`, "idx.classes.x": `[""]`}
-	_, err := Resolve(Input{Fields: []Field{{Name: "x", Kind: Number, Number: source.NumberUint8}}, Meta: lists})
-	if !errors.Is(err, fault.Unsupported) {
-		t.Errorf("found %v, expected an error for a label with a name and without", err)
-	}
 }
 
 // TestModes: Hugging Face's datasets convert an image to the mode of its column. Only L, which is
