@@ -60,8 +60,8 @@ func ReadAt(r io.ReaderAt, p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// Footer returns the footer of the file in r and its offset. The size bytes of the file are at
-// least head, the data, the footer of at most most bytes, its length in 4 bytes, and magic.
+// Footer returns the footer of the file in r, and its offset, at least head. The file of size bytes
+// ends with the footer, of up to most bytes, its length, which has 4 bytes, and magic.
 func Footer(r io.ReaderAt, size int64, magic string, head, most int64) (footer []byte, at int64, err error) {
 	tail := make([]byte, min(size, int64(4+len(magic))))
 	at = size - int64(len(tail))
@@ -69,7 +69,7 @@ func Footer(r io.ReaderAt, size int64, magic string, head, most int64) (footer [
 		return nil, at, err
 	}
 	if !bytes.HasSuffix(tail, []byte(magic)) || at < head {
-		return nil, at, CutShort("found %q at the end, expected %q: the file is cut short", tail, magic).At(at)
+		return nil, at, CutShort("found %q, expected a footer and %q: the file is cut short", tail, magic).At(at)
 	}
 	n := int64(binary.LittleEndian.Uint32(tail))
 	if most = min(most, at-head); n > most {

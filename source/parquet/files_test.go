@@ -173,7 +173,7 @@ func TestRefusedFooters(t *testing.T) {
 		"the file is encrypted":         with(0, "PARE"),
 		`found "<!DO", expected "PAR1"`: with(0, "<!DOCTYPE html>"),
 		"the file is cut short":         whole[:len(whole)-1],
-		`found "1\x00\x00\x00PAR1" at`:  []byte("PAR1\x00\x00\x00PAR1"),
+		`found "1\x00\x00\x00PAR1", `:   []byte("PAR1\x00\x00\x00PAR1"),
 		"a footer of 4294967295 bytes":  with(len(whole)-8, "\xff\xff\xff\xff"),
 		"the footer is damaged":         with(footerStart(whole), "\xff\xff\xff"),
 		"3987: found a second file":     bytes.Repeat(must.Get(os.ReadFile("testdata/spark-list.parquet"))(t), 2),
