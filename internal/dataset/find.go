@@ -207,12 +207,7 @@ func (f finder) distinct(files []File, names []Name) error {
 			if a.Name != b.Name {
 				continue
 			}
-			first, second := f.likely(b.Path), f.likely(a.Path)
-			if first == second {
-				first, second = "left", "right"
-			}
-			advice := fmt.Sprintf("several files are the columns of one table; name them: %s=%s %s=%s",
-				first, text.Quote(b.Path), second, text.Quote(a.Path))
+			advice := "several files are the columns of one table; name them: " + named(b.Path, a.Path, f.isVector)
 			switch {
 			case source.ImageName().MatchString(a.Path):
 				advice = "give the folder of the images instead: " + text.Path(source.Above(b.Path))
@@ -228,12 +223,17 @@ func (f finder) distinct(files []File, names []Name) error {
 	return nil
 }
 
-// likely returns the role that a file has by its rank.
-func (f finder) likely(path string) string {
-	if h, _ := f.header(path); len(h.Dims) == 1 { // a file that cannot be read has no dimensions
-		return Label.String()
-	}
-	return Image.String()
+// isVector reports whether the file at path can be read, and has one number in each record.
+func (f finder) isVector(path string) bool {
+	h, _ := f.header(path) // without dimensions if it cannot be read
+	return len(h.Dims) == 1
+}
+
+// named returns the arguments for two files with names for their columns, image and label if one of
+// them may be labels.
+func named(a, b string, mayLabel func(path string) bool) string {
+	names := map[[2]bool]string{{true, false}: "label=%s image=%s", {false, true}: "image=%s label=%s"}
+	return fmt.Sprintf(cmp.Or(names[[2]bool{mayLabel(a), mayLabel(b)}], "left=%s right=%s"), text.Quote(a), text.Quote(b))
 }
 
 func splitName(n Name) string { return n.Split }

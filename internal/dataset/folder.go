@@ -116,17 +116,18 @@ func (f finder) checkApart(all []candidate) error {
 			a, _ := f.header(other.path) // without dimensions if it cannot be read
 			b, _ := f.header(c.path)
 			if len(a.Dims)*len(b.Dims) > 0 && a.Records() == b.Records() && len(a.Dims) != len(b.Dims) {
-				return ErrApart(other.path, c.path)
+				return ErrApart(other.path, c.path, f.isVector)
 			}
 		}
 	}
 	return nil
 }
 
-// ErrApart returns the error for the files a and b, which may be columns of one table.
-func ErrApart(a, b string) error {
+// ErrApart returns the error for the files a and b, which may be columns of one table; the hint
+// names them by mayLabel.
+func ErrApart(a, b string, mayLabel func(path string) bool) error {
 	return fault.New(fault.Usage, "%s and %s may be two tables or columns of one: neither is named as images or labels",
-		a, b).WithHint("give one at a time, or name the columns: one=%s two=%s", text.Quote(a), text.Quote(b))
+		a, b).WithHint("give one at a time, or name the columns: %s", named(a, b, mayLabel))
 }
 
 // checkSplits requires every requested split to exist.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -253,7 +254,7 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 		hasRole := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Role != dataset.Data })
 		a, b := s.Files[0].Path, s.Files[len(s.Files)-1].Path
 		if folder && a != b && !hasRole {
-			return dataset.ErrApart(a, b)
+			return dataset.ErrApart(a, b, func(path string) bool { return source.Base(path)[0]|' ' == 'y' })
 		}
 		stem := strings.NewReplacer(".npy", "", ".npz", "").Replace
 		for i, f := range s.Files {
@@ -290,22 +291,29 @@ func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 }
 
 // validation matches the names of arrays of a split beside train and test, whatever they hold.
-var validation = text.Pattern(`(?:^|[-_.])(val|valid|validation)(?:[-_.]|$)`)
+var validation = text.Pattern(`(?:^|[-_./])(val|valid|validation)(?:[-_./]|$)`)
 
-// splitsInside returns the splits of t, a .npz file. Names of arrays such as x_train and
-// test_labels give the column and the split, like those of .npy files; others are columns, without
-// the split. alone is the split that the whole file would be. It names the only split if the arrays
-// do not.
+// splitsInside returns the splits of t, a .npz file. Names of arrays such as x_train, test_labels
+// and train/images give the column and the split, like those of .npy files; others are columns,
+// without the split. alone is the split that the whole file would be. It names the only split if
+// the arrays do not.
 func splitsInside(t sources.Table, alone dataset.Split) (splits []dataset.Split, err error) {
-	named := slices.ContainsFunc(t.Arrays, func(name string) bool { return dataset.ParseName(name).Split != "" })
+	parse := func(name string) dataset.Name {
+		dir, base := path.Split(name)
+		if dir = path.Base(dir); dataset.ParseName(dir).Split != "" && dataset.ParseName(base).Split == "" {
+			base = dir + "-" + base
+		}
+		return dataset.ParseName(base)
+	}
+	named := slices.ContainsFunc(t.Arrays, func(name string) bool { return parse(name).Split != "" })
 	for _, name := range t.Arrays {
-		parsed := dataset.ParseName(name)
+		parsed := parse(name)
 		if m := validation().FindStringSubmatch(name); m != nil && named && parsed.Split == "" {
 			parsed.Split = m[1]
 		}
 		file := dataset.File{Path: alone.Files[0].Path, Role: dataset.Data, Name: name, Array: name}
 		if word := regexp.QuoteMeta(parsed.Split); word != "" {
-			file.Name = cmp.Or(regexp.MustCompile("^"+word+"[-_.]|[-_.]"+word+"$").ReplaceAllString(name, ""), name)
+			file.Name = cmp.Or(regexp.MustCompile("^"+word+"[-_./]|[-_.]"+word+"$").ReplaceAllString(name, ""), name)
 		}
 		if parsed.Role != dataset.Data && parsed.Prefix == "" && !parsed.Ambiguous {
 			file.Role, file.Name = parsed.Role, parsed.Role.String()

@@ -28,6 +28,8 @@ func TestSplitsInside(t *testing.T) {
 		"x_extra train":              "mnist: x_extra data x_extra; train: train data train; ",
 		"../../etc/x_train /y_train": "train: image image ../../etc/x_train, label label /y_train; ",
 		"images_and_labels":          "mnist: images_and_labels data images_and_labels; ",
+		"train/images train/y val/x": "train: image image train/images, y data train/y; val: x data val/x; ",
+		"a/images b/images":          "found two arrays for the column image: a/images and b/images",
 		"x_train train_images":       "found two arrays for the column image: x_train and train_images",
 	} {
 		splits, err := splitsInside(sources.Table{Path: "mnist.npz", Arrays: strings.Fields(arrays)},
