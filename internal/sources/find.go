@@ -65,13 +65,15 @@ func As(name, path, prefix, label string) (Table, error) {
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
 // and part.0, the Hub's converter as 0000. numberedName needs all numbers: parts of --rows-per-file
 // from 0 on, shards of Hugging Face from 0 to N-1, those of --part from 1 to N. Hugging Face's
-// datasets leave cacheName beside the data. Splits with otherName are not read.
+// datasets leave cacheName beside the data. Splits with otherName are not read. A README shows the
+// pictures in pageName.
 var (
 	partName     = text.Pattern(`^part[-.]\d+\b`)
 	hubName      = text.Pattern(`^0\d{3}\.parquet$`)
 	cacheName    = text.Pattern(`^cache-[0-9a-f]{16}.*\.arrow$`)
 	cameraName   = text.Pattern(`^_([A-Z]{2,4}_?)?\d+[_.]`) // of Nikon, Canon and others, and of Keras
 	numberedName = text.Pattern(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d+)-of-(\d+)(?:-[0-9a-f]{16})?)\.`)
+	pageName     = text.Pattern(`^(assets?|docs?|fig(ure)?s?|static)$`)
 	classMapName = text.Pattern(`(?i)(^|[-_./\\])(classes|class[-_]?(map(ping)?|names?|labels?))\.[ct]sv$`)
 	otherName    = text.Pattern(`(?i)^(train|test|val(id(ation)?)?)\.(jsonl?|ndjson|xlsx?|h5|hdf5|mat|pkl|orc|avro|` +
 		`(csv|tsv|npy|npz|parquet|arrow)\.zip|(npy|npz|parquet|arrow)\.(gz|zst|xz|bz2))$`)
@@ -93,7 +95,7 @@ type listing struct {
 	splits  []string        // folders with images that are called after splits
 	classes []string        // the other folders with images; all of them if there is schema.ClassesFile
 	image   string          // the path of an image in the folder or its class folders, or ""
-	idx     bool            // there are IDX files
+	idx     string          // the path of an IDX file, or ""
 	unread  string          // the folder that tells that the table is not read, or ""
 	full    bool            // there may be more
 }
@@ -102,6 +104,9 @@ type listing struct {
 func list(files source.Files, dir string, limit int) (l listing, err error) {
 	entries, err := files.ReadDir(dir, limit)
 	ours := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == schema.ClassesFile })
+	isTable := func(e fs.DirEntry) bool { return Named(e.Name()) }
+	isClone := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "README.md" }) &&
+		!slices.ContainsFunc(entries, isTable) // of the Hub, with tables in data
 	l.folders, l.full = map[string]bool{}, len(entries) == limit
 	for _, entry := range entries {
 		name, path, isFolder := entry.Name(), source.Under(dir, entry.Name()), entry.IsDir()
@@ -126,6 +131,8 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			err = errors.Join(err, failed)
 			l.folders[name] = inner.image != ""
 			switch {
+			case isClone && pageName().MatchString(name) && inner.image != "" && !slices.ContainsFunc(inner.files, Named):
+				delete(l.folders, name)
 			case inner.image != "" && !ours && isSplit(name):
 				l.splits = append(l.splits, name)
 			case inner.image != "":
@@ -138,7 +145,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 		case picture.KindByName(name) != "": // idx0.png too
 			l.image = path
 		case dataset.ParseName(name).Format != "":
-			l.idx = true
+			l.idx = path
 		default:
 			l.files = append(l.files, name)
 		}
@@ -181,8 +188,11 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		return isSplit(name) && image() != ""
 	}
 	switch {
-	case l.idx:
+	case l.idx != "" && len(l.splits)+len(l.classes) < 2: // one folder may have pictures of a web page
 		return nil, nil
+	case l.idx != "":
+		l.image, l.files = source.Under(dir, slices.Concat(l.splits, l.classes)[0]), nil
+		return nil, checkAlone(dir, l, []Table{{Paths: []string{l.idx}}}, nil)
 	case err != nil:
 		return nil, err
 	case l.classes != nil && !slices.ContainsFunc(slices.Concat(l.classes, l.splits), isOther):
@@ -214,11 +224,10 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	if l.image != "" {
 		t := Table{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,
 			folders: l.folders}
-		splitOf := func(name string) string { return dataset.ParseName(name).Split }
-		isClear := func(name string) bool { // unlike train_interior and train_station, two classes of Places365
-			return splitName().MatchString(name) || splitOf(name) != splitOf(l.splits[0])
+		isAlone := func(name string) bool { // train beside test1, not bullet train beside car
+			return len(l.classes) == 1 && splitName().MatchString(name[strings.LastIndexAny(name, "-_")+1:])
 		}
-		if l.classes != nil && (len(l.splits) > 1 || len(l.classes) == 1) && slices.ContainsFunc(l.splits, isClear) {
+		if len(l.splits) > 1 && l.classes != nil || len(l.splits) == 1 && isAlone(l.splits[0]) {
 			t.unlisted = fault.New(fault.Usage, "found images in %s and %s, which may be splits or classes",
 				strings.Join(l.splits, ", "), l.classes[0]).In(dir).
 				WithHint("give the splits one by one, such as %s; or list the names of all classes in a file: "+
@@ -376,15 +385,16 @@ func inFiles(dir string, names []string, deep bool) (tables []Table, err error) 
 // split and have other class folders may be classes, and a lone one, such as test/all, may be none.
 func numberTogether(files source.Files, tables []Table) []Table {
 	all, doubt := map[string]bool{}, error(nil)
-	for _, t := range tables {
-		first := tables[max(0, slices.IndexFunc(tables, func(t Table) bool { return len(t.folders) > 0 }))]
-		names, others := slices.Sorted(maps.Keys(t.folders)), slices.Sorted(maps.Keys(first.folders))
+	with := slices.DeleteFunc(slices.Clone(tables), func(t Table) bool { return len(t.folders) == 0 })
+	for i, t := range with {
+		other := with[max(0, min(1-i, len(with)-1))]
+		names, others := slices.Sorted(maps.Keys(t.folders)), slices.Sorted(maps.Keys(other.folders))
 		isNamed := strings.Trim(strings.Join(slices.Concat(names, others), ""), "0123456789") != ""
-		isShared := func(name string) bool { return slices.Contains(others, name) }
-		isLone := min(len(names), len(others)) == 1 && !slices.ContainsFunc(names, isShared)
-		if isNamed && !slices.Equal(names, others) && (isLone || !isSplit(t.Name) && !isSplit(first.Name)) {
+		lacks := func(t Table) bool { _, isThere := t.folders[names[0]]; return !isThere }
+		isLone := len(names) == 1 && len(slices.DeleteFunc(slices.Clone(with), lacks)) == 1
+		if isNamed && !slices.Equal(names, others) && (isLone || !isSplit(t.Name) && !isSplit(other.Name)) {
 			doubt = fault.New(fault.Usage, "found other class folders than in %s: they may be splits, classes or "+
-				"neither", first.Path).In(t.Path).WithHint("give the splits one by one; if they are classes, " +
+				"neither", other.Path).In(t.Path).WithHint("give the splits one by one; if they are classes, " +
 				"move all images into them; or list the names of all classes: --classes FILE")
 		}
 		for name, used := range t.folders {

@@ -51,6 +51,7 @@ func TestFind(t *testing.T) {
 			"test.parquet/part-00000-a.parquet", "parquet test 1, parquet train 2"},
 		"the Hub": {"README.md data/train-00000-of-00002.parquet data/train-00001-of-00002.parquet " +
 			"data/test-00000-of-00001.parquet", "parquet test 1, parquet train 2"},
+		"pictures of a README":   {"README.md assets/logo.png data/train-00000-of-00001.parquet", "parquet train 1"},
 		"Hive":                   {"split=train/a.parquet split=test/b.parquet", "parquet test 1, parquet train 1"},
 		"images":                 {"frame-idx0.png frame-idx1.PNG a.jpg", "png in 1"},
 		"class folders":          {"0/0.png 1/_DSC1.jpg empty/README.md metadata.csv class.idx.json", "png in 1"},
@@ -93,6 +94,7 @@ func TestRefused(t *testing.T) {
 			"such as DIR/old/train.csv"},
 		"data/a.csv data/b/c.csv":      {fault.Usage, "found both DIR/data/a.csv and DIR/data/b/c.csv", "move"},
 		"0/0.png a/b/c.png":            {fault.Usage, "found both DIR/0/0.png and DIR/a, expected", "such as DIR/a,"},
+		"0/0.png 1/0.png a.idx":        {fault.Usage, "found both DIR/0 and DIR/a.idx, expected", "such as DIR/a.idx,"},
 		"train/0/0.png x.png":          {fault.Usage, "found both DIR/x.png and DIR/train", "such as DIR/train,"},
 		"Train/0.csv Testing/a/b.csv":  {fault.Usage, "found no table in DIR/Testing, but one in DIR/Train/0", ""},
 		"a/0/0.png b/train/c/d.png":    {fault.Usage, "DIR/b: found splits of images in it, expec", "alone: DIR/b;"},
@@ -139,6 +141,20 @@ func TestClassesOfSplits(t *testing.T) {
 		want := map[string]bool{"cat": true, "_other": true, "dog": true, "ant": false}
 		if fmt.Sprint(table.folders) != fmt.Sprint(want) {
 			t.Errorf("%s: found %v, expected %v", table.Name, table.folders, want)
+		}
+	}
+}
+
+// TestDoubts: a lone class folder is none of a split without doubt, unless another split has it.
+func TestDoubts(t *testing.T) {
+	t.Parallel()
+	for files, want := range map[string]bool{"train/good/0.png test/good/0.png test/bad/0.png masks/bad/0.png": false,
+		"train/a/0.png train/b/0.png test/all/0.png": true, "train/0.png car/0.png": true, "my_test/0.png car/0.png": true,
+		"bullet.train/0.png car/0.png": false} {
+		for _, table := range must.Get(Find(source.Local{}, touch(t, strings.Fields(files)...)))(t) {
+			if (table.unlisted != nil) != want {
+				t.Errorf("%s: found %v, expected %v", files, table.unlisted, want)
+			}
 		}
 	}
 }

@@ -84,7 +84,8 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	_, listed := o.Folders[schema.ClassesFile]
 	places, classes := numbersOf(all), o.Classes // labels by folder
 	empty := slices.DeleteFunc(t.empty, func(name string) bool {
-		return names[norm.NFC.String(name)] || places != nil && numbersOf([]string{name}) == nil
+		files, _ := fs.Glob(t.root.FS(), name+"/[^.]*") // of a number; nothing is lost without any
+		return names[norm.NFC.String(name)] || places != nil && (numbersOf([]string{name}) == nil || files == nil)
 	})
 	if classes == nil {
 		classes = expected.Classes
