@@ -37,10 +37,10 @@ type Name struct {
 }
 
 // publishedFormat matches the end of published names: train-images-idx3-ubyte, also with a dot for
-// a dash, or downloaded twice. glued matches names such as Xtrain, trainX and trainImages.
+// a dash, or downloaded twice. glued matches names such as Xtrain, train_x and trainImages.
 var publishedFormat = text.Pattern(`^(?:(.*)[-.])?(idx[12]?[0-9]{1,2})[-.](ubyte|byte|short|int|float|double)` +
 	`(?: ?\([0-9]+\))?$`)
-var glued = text.Pattern(`^(?:([xy]|im\w+|labels?)(train|test|val)|(train|test|val)([xy]|im\w+|labels?))$`)
+var glued = text.Pattern(`^(?:([xy]|im\w+|labels?)(train|test|val)|(train|test|val)_?([xy]|im\w+|labels?))$`)
 
 // prefixes are published prefixes, besides the names of the data sets, that only one has; see their
 // homepages, and https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors.

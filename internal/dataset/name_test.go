@@ -75,6 +75,7 @@ func TestParseName(t *testing.T) {
 		"y-test.idx.bz2":             {Split: "test", Role: Label, Stem: "y-test", Format: "idx", Compression: "bz2"},
 		"YTrain.idx":                 {Split: "train", Role: Label, Stem: "YTrain", Format: "idx"},
 		"training_labels":            {Split: "train", Role: Label, Stem: "training_labels"},
+		"train_x":                    {Split: "train", Role: Image, Stem: "train_x"},
 		"valX":                       {Split: "val", Role: Image, Stem: "valX"},
 		"imagesTest.idx":             {Split: "test", Role: Image, Stem: "imagesTest", Format: "idx"},
 		"t10k-labels.idx1-ubyte.idx": {Split: "test", Role: Label, Stem: "t10k-labels", Format: "idx1-ubyte"},
@@ -109,7 +110,8 @@ func FuzzParseName(f *testing.F) {
 		if !strings.HasPrefix(base, n.Stem) {
 			t.Errorf("stem %q does not begin %q", n.Stem, base)
 		}
-		if !slices.Contains([]string{"", "train", "test", "test10k", "test50k", "nist", "dig"}, n.Split) {
+		if !slices.Contains(strings.Split(",train,test,test10k,test50k,nist,dig,val,valid,validation,dev,eval", ","),
+			n.Split) {
 			t.Errorf("split %q", n.Split)
 		}
 		if n.Dataset != "" && !slices.ContainsFunc(Known(), func(d Info) bool { return d.Name == n.Dataset }) {

@@ -299,11 +299,11 @@ var validation = text.Pattern(`(?:^|[-_./])(val|valid|validation)(?:[-_./]|$)`)
 // the arrays do not.
 func splitsInside(t sources.Table, alone dataset.Split) (splits []dataset.Split, err error) {
 	parse := func(name string) dataset.Name {
-		dir, base := path.Split(name)
-		if dir = path.Base(dir); dataset.ParseName(dir).Split != "" && dataset.ParseName(base).Split == "" {
-			base = dir + "-" + base
+		dir, own := dataset.ParseName(path.Dir(name)), dataset.ParseName(name)
+		if dir.Split != "" && own.Split == "" || dir.Role != dataset.Data && own.Role == dataset.Data {
+			return dataset.ParseName(dir.Stem + "-" + own.Stem)
 		}
-		return dataset.ParseName(base)
+		return own
 	}
 	named := slices.ContainsFunc(t.Arrays, func(name string) bool { return parse(name).Split != "" })
 	for _, name := range t.Arrays {
