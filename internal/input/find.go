@@ -256,9 +256,15 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 		if folder && a != b && !hasRole {
 			return dataset.ErrApart(a, b, func(path string) bool { return source.Base(path)[0]|' ' == 'y' })
 		}
-		stem := strings.NewReplacer(".npy", "", ".npz", "").Replace
+		parse := func(path string) dataset.Name {
+			n := dataset.ParseName(strings.NewReplacer(".npy", "", ".npz", "").Replace(path))
+			if folder && n.Role == dataset.Data && n.Split != "" && n.Prefix == "" { // weights/train.npy
+				return dataset.ParseName(source.Above(path))
+			}
+			return n
+		}
 		for i, f := range s.Files {
-			own, first := dataset.ParseName(stem(f.Path)), dataset.ParseName(stem(a))
+			own, first := parse(f.Path), parse(a)
 			rest := strings.TrimPrefix(strings.TrimSuffix(own.Stem, "_"+s.Name), cmp.Or(s.Name, s.Stem)+"-")
 			if len(s.Files) > 1 && f.Name == dataset.Data.String() && f.Array == "" {
 				s.Files[i].Name = cmp.Or(own.ColumnOf(first), rest, f.Name)

@@ -119,10 +119,7 @@ func SplitNames(splits []dataset.Split) string {
 }
 
 func shownPath(path string) string {
-	if path == source.Stdin {
-		return "standard input"
-	}
-	return path
+	return cmp.Or(map[string]string{source.Stdin: "standard input"}[path], path)
 }
 
 func isLabels(f dataset.File) bool { return f.Role == dataset.Label }
