@@ -66,12 +66,7 @@ type Split struct {
 }
 
 // DatasetName returns the name of the recognised data set, or "".
-func (s Split) DatasetName() string {
-	if s.Dataset == nil {
-		return ""
-	}
-	return s.Dataset.Name
-}
+func (s Split) DatasetName() string { return cmp.Or(s.Dataset, &Info{}).Name }
 
 // columnName matches a name before the = of an argument. Other arguments with a = are paths.
 var columnName = text.Pattern(`^[\pL_][\pL\pN_-]*$`)
@@ -134,6 +129,11 @@ func isSplit(asked, name string) bool {
 	return name != "" && (strings.EqualFold(asked, name) || splitOf(lowerASCII(asked)) == name)
 }
 
+// wants reports whether the split called name is to be found.
+func (o Options) wants(name string) bool {
+	return len(o.Split) == 0 || slices.ContainsFunc(o.Split, func(asked string) bool { return isSplit(asked, name) })
+}
+
 func sameHeader(a, b idx.Header) bool { return a.DType == b.DType && slices.Equal(a.Dims, b.Dims) }
 
 // files makes one table of the given files, with its columns in their order.
@@ -142,10 +142,8 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 	names := make([]Name, len(inputs))
 	for i, in := range inputs {
 		names[i] = inputName(in.Path)
-		file := File{Path: in.Path, Role: names[i].Role, Name: in.Name}
-		if file.Name == "" {
-			file.Name = file.Role.String()
-		} else if role := roleOf(file.Name); role != Data { // the user's name counts more than the file's
+		file := File{Path: in.Path, Role: names[i].Role, Name: cmp.Or(in.Name, names[i].Role.String())}
+		if role := roleOf(in.Name); role != Data { // the user's name counts more than the file's
 			file.Role = role
 		}
 		s.Files = append(s.Files, file)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/internal/fault"
@@ -42,7 +43,7 @@ func (f finder) folder(dir string) ([]Split, error) {
 	if all, err = f.selectSet(all); err != nil {
 		return nil, err
 	}
-	groups := groupFiles(all, compareTables)
+	groups := groupFiles(all, tableKey)
 	names := make([]string, len(groups))
 	for i, g := range groups {
 		if names[i] = g[0].name.Split; names[i] == "" && len(groups) > 1 {
@@ -55,8 +56,7 @@ func (f finder) folder(dir string) ([]Split, error) {
 	splits := make([]Split, 0, len(groups)) // does not grow, so that sets can point to its elements
 	sets := map[string][]*Split{}
 	for i, g := range groups {
-		asked := func(name string) bool { return isSplit(name, names[i]) }
-		if len(f.options.Split) > 0 && !slices.ContainsFunc(f.options.Split, asked) {
+		if !f.options.wants(names[i]) {
 			continue // and not examined: another split may be damaged
 		}
 		s, err := f.table(dir, g)
@@ -109,7 +109,7 @@ func (f finder) checkApart(all []candidate) error {
 	for i, c := range all {
 		base, _ := c.name.cutLast()
 		for _, other := range all[:i] {
-			if theirs, _ := other.name.cutLast(); base != theirs || compareTables(c, other) == 0 ||
+			if theirs, _ := other.name.cutLast(); base != theirs || tableKey(c) == tableKey(other) ||
 				max(c.name.Role, other.name.Role) != Data || c.name.Split != other.name.Split {
 				continue
 			}
@@ -214,9 +214,8 @@ func (f finder) checkUnread(dir, name string, found []candidate) error {
 	isRead := func(c candidate) bool {
 		return c.name.Role == n.Role && c.name.Split == n.Split && c.name.Prefix == n.Prefix
 	}
-	isAsked := func(split string) bool { return isSplit(split, n.Split) }
 	if n.Format == "" || n.Role == Data && (n.Format == "idx" || base == name) || slices.ContainsFunc(found, isRead) ||
-		f.options.Split != nil && !slices.ContainsFunc(f.options.Split, isAsked) {
+		!f.options.wants(n.Split) {
 		return nil
 	}
 	what, advice := "files of this name are not read", "unpack it, rename it to "+text.Quote(base)+" if it is IDX"
@@ -248,11 +247,12 @@ func noFiles(dir string, entries []fs.DirEntry, notes []string) error {
 	return e
 }
 
-// groupFiles groups the candidates that compare as equal, and sorts the groups.
-func groupFiles(all []candidate, compare func(a, b candidate) int) (groups [][]candidate) {
-	all = slices.SortedStableFunc(slices.Values(all), compare)
+// groupFiles groups the candidates that have the same key, in the order of the keys.
+func groupFiles(all []candidate, key func(candidate) string) (groups [][]candidate) {
+	byKey := func(a, b candidate) int { return cmp.Compare(key(a), key(b)) }
+	all = slices.SortedStableFunc(slices.Values(all), byKey)
 	for i, c := range all {
-		if i == 0 || compare(all[i-1], c) != 0 {
+		if i == 0 || key(all[i-1]) != key(c) {
 			groups = append(groups, nil)
 		}
 		groups[len(groups)-1] = append(groups[len(groups)-1], c)
@@ -260,25 +260,18 @@ func groupFiles(all []candidate, compare func(a, b candidate) int) (groups [][]c
 	return groups
 }
 
-// splitRanks orders splits: train, test, other names, no name.
-var splitRanks = map[string]int{"train": -2, "test": -1, "": 1}
-
-func compareSets(a, b candidate) int { return cmp.Compare(a.name.setKey(), b.name.setKey()) }
-
-// compareTables compares the tables that files are of: first their splits, then their sets.
-func compareTables(a, b candidate) int {
-	return cmp.Or(cmp.Compare(splitRanks[a.name.Split], splitRanks[b.name.Split]),
-		cmp.Compare(a.name.Split, b.name.Split), compareSets(a, b))
+// tableKey is equal for the files of a table: its split (train, test, others, none), then its set.
+func tableKey(c candidate) string {
+	rank := map[string]string{"train": "1", "test": "2", "": "4"}[c.name.Split]
+	return cmp.Or(rank, "3") + c.name.Split + "/" + c.name.setKey()
 }
 
-func compareColumns(a, b candidate) int {
-	return cmp.Or(cmp.Compare(a.name.Role, b.name.Role), cmp.Compare(a.column, b.column))
-}
+func columnKey(c candidate) string { return strconv.Itoa(int(c.name.Role)) + c.column }
 
 // table makes the table of one split in dir, with one file for every role and additional column.
 func (f finder) table(dir string, files []candidate) (Split, error) {
 	s := Split{Name: files[0].name.Split, Stem: tableStem(dir, files)}
-	for _, group := range groupFiles(files, compareColumns) {
+	for _, group := range groupFiles(files, columnKey) {
 		file, notes, err := f.choose(group)
 		if err != nil {
 			return Split{}, err

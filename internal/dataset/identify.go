@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -128,7 +129,7 @@ func fileOf(s *Split, role Role) File {
 func (f finder) selectSet(all []candidate) ([]candidate, error) {
 	asked := f.options.Dataset != "" && f.options.Dataset != DatasetNone
 	counts := func(c candidate) bool { return c.name.Dataset != "" || c.name.Split != "" }
-	sets := groupFiles(all, compareSets)
+	sets := groupFiles(all, func(c candidate) string { return c.name.setKey() })
 	if asked {
 		for _, set := range sets {
 			if set[0].name.setKey() == f.options.Dataset {
@@ -151,14 +152,11 @@ func (f finder) selectSet(all []candidate) ([]candidate, error) {
 func severalSets(sets [][]candidate) error {
 	var list, known []string
 	for _, set := range sets {
-		if first := set[0]; first.name.Dataset != "" {
-			known, list = append(known, first.name.Dataset), append(list, first.name.Dataset)
-		} else {
-			list = append(list, "files like "+first.base())
-		}
+		known = append(known, set[0].name.Dataset)
+		list = append(list, cmp.Or(set[0].name.Dataset, "files like "+set[0].base()))
 	}
 	advice := "give the files to use instead of the folder, or a folder with one data set"
-	if len(known) > 0 {
+	if known = slices.DeleteFunc(known, func(name string) bool { return name == "" }); len(known) > 0 {
 		advice = "choose one with --dataset " + strings.Join(known, " or --dataset ")
 	}
 	return fault.New(fault.Usage, "found several data sets in its folder: %s", strings.Join(list, ", ")).

@@ -98,13 +98,8 @@ func (n *Name) readWords(words []string) {
 		}
 	}
 	n.Ambiguous = slices.ContainsFunc(words, func(w string) bool { return roleOf(w) != Data && roleOf(w) != n.Role })
-	if n.Role == Data && len(words) > 1 { // X_train, y_train
-		switch words[0] {
-		case "x":
-			n.Role, words = Image, words[1:]
-		case "y":
-			n.Role, words = Label, words[1:]
-		}
+	if n.Role == Data && len(words) > 1 && (words[0] == "x" || words[0] == "y") { // X_train, y_train
+		n.Role, words = map[string]Role{"x": Image, "y": Label}[words[0]], words[1:]
 	}
 	for i := len(words) - 1; i >= 0 && n.Split == ""; i-- {
 		if n.Split = splitOf(words[i]); n.Split != "" {
@@ -188,12 +183,6 @@ func (n Name) cutLast() (base, last string) {
 }
 
 // lowerASCII lowers A…Z and keeps every other byte, so that positions in the result are those in s.
-func lowerASCII(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
-}
+func lowerASCII(s string) string { return capitals().ReplaceAllStringFunc(s, strings.ToLower) }
+
+var capitals = text.Pattern(`[A-Z]+`)
