@@ -230,8 +230,9 @@ func (f finder) isVector(path string) bool {
 // named returns the arguments for two files with names for their columns, image and label if one of
 // them may be labels.
 func named(a, b string, mayLabel func(path string) bool) string {
-	names := map[[2]bool]string{{true, false}: "label=%s image=%s", {false, true}: "image=%s label=%s"}
-	return fmt.Sprintf(cmp.Or(names[[2]bool{mayLabel(a), mayLabel(b)}], "left=%s right=%s"), text.Quote(a), text.Quote(b))
+	forms := map[[2]bool]string{{true, false}: "label=%s image=%s", {false, true}: "image=%s label=%s"}
+	form := cmp.Or(forms[[2]bool{mayLabel(a), mayLabel(b)}], "left=%s right=%s")
+	return fmt.Sprintf(form, text.Quote(a), text.Quote(b))
 }
 
 func splitName(n Name) string { return n.Split }

@@ -227,11 +227,8 @@ func (f finder) checkUnread(dir, name string, found []candidate) error {
 }
 
 func regular(path string, e fs.DirEntry) bool {
-	if e.Type()&fs.ModeSymlink == 0 {
-		return e.Type().IsRegular()
-	}
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+	info, err := os.Stat(path) // of what a link leads to
+	return e.Type().IsRegular() || err == nil && info.Mode().IsRegular()
 }
 
 func noFiles(dir string, entries []fs.DirEntry, notes []string) error {

@@ -50,9 +50,6 @@ func TestFolder(t *testing.T) {
 			want: []string{"train/kannada-mnist/kannada-mnist: " +
 				"image=X_kannada_MNIST_train-idx3-ubyte label=y_kannada_MNIST_train-idx1-ubyte",
 				"dig/dig-mnist/kannada-mnist: image=X_dig_MNIST-idx3-ubyte.gz label=y_dig_MNIST-idx1-ubyte.gz"}},
-		"plain and compressed": {
-			files: append([]string{images + ".gz 60000 28 28", labels + ".gz 60000"}, fourFiles[:2]...),
-			want:  []string{trainOnly}},
 		"extensions": {files: []string{"t10k.images 3 2 2", "T10K.Labels 3", "train.images=x"},
 			want: []string{"test/FOLDER/?: image=t10k.images label=T10K.Labels"}},
 		"a bad twin": {files: []string{labels + ".gz=<html>", labels + " 7"},
@@ -103,8 +100,6 @@ func TestFolderErrors(t *testing.T) {
 			message: "skipped, not IDX: |pack.idx: at byte 0: "},
 		"dash and dot": {files: []string{images + " 1 2 2", "train-images.idx3-ubyte 1 2 2"}, want: fault.Usage,
 			message: images + "|train-images.idx3-ubyte", hint: "give the files to use"},
-		"two formats": {files: []string{labels + " 3", "train-labels-idx1-int 3"}, want: fault.Usage,
-			message: labels + "|train-labels-idx1-int", hint: "give the files to use"},
 		"two data sets": {files: []string{"emnist-letters-" + fourFiles[1], "qmnist-" + fourFiles[1], fourFiles[3]},
 			want: fault.Usage, message: "files like t10k-labels-idx1-ubyte|emnist-letters|qmnist",
 			hint: "--dataset emnist-letters or --dataset qmnist"},
@@ -176,8 +171,6 @@ func TestFolderByHash(t *testing.T) {
 			hashes: []string{"", mnist(trainLabels)}, want: []string{asked + "labels" + byFlag}},
 		"asked for, other images": {asked: "fashion-mnist", files: fourFiles[:2], hashes: mnistPair[:1],
 			want: []string{asked + "images" + byFlag}},
-		"asked for, unknown images": {asked: "fashion-mnist", files: fourFiles[:2], hashes: []string{"0", "0"},
-			want: []string{byFlag}},
 		"asked for, the same names": {asked: "qmnist", files: fourFiles[:2], hashes: mnistPair,
 			want: []string{"qmnist by --dataset"}},
 		"none": {asked: "none", files: fourFiles[:2], hashes: mnistPair, want: []string{""}},

@@ -117,11 +117,12 @@ func (f finder) published(s *Split, role Role) (same *Info, alike []string) {
 
 // fileOf returns the file of the column that is named after the role, or the zero File.
 func fileOf(s *Split, role Role) File {
-	i := slices.IndexFunc(s.Files, func(f File) bool { return f.Name == role.String() })
-	if i < 0 {
-		return File{}
+	for _, f := range s.Files {
+		if f.Name == role.String() {
+			return f
+		}
 	}
-	return s.Files[i]
+	return File{}
 }
 
 // selectSet returns the candidates of the requested data set, or all if they belong to one. Files

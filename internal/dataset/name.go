@@ -132,15 +132,10 @@ func roleOf(word string) Role {
 
 // splitOf returns the split that a word names, or "". test10k and test50k are the parts of QMNIST's
 // test set: https://github.com/facebookresearch/qmnist.
-func splitOf(word string) string {
-	switch word = strings.TrimSuffix(word, "ing"); word {
-	case "train", "test", "test10k", "test50k":
-		return word
-	case "t10k":
-		return "test"
-	}
-	return ""
-}
+func splitOf(word string) string { return splitWords[strings.TrimSuffix(word, "ing")] }
+
+var splitWords = map[string]string{"train": "train", "test": "test", "t10k": "test", "test10k": "test10k",
+	"test50k": "test50k"}
 
 // setKey returns a key that is equal for the files of one data set, or with the same prefix.
 func (n Name) setKey() string { return cmp.Or(n.Dataset, "/"+n.Prefix) }

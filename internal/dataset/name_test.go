@@ -73,7 +73,6 @@ func TestParseName(t *testing.T) {
 			Split: "train", Role: Label, Prefix: "foo", Stem: "foo-train-labels", Format: "idx1-byte"},
 		"X_train.idx":                {Split: "train", Role: Image, Stem: "X_train", Format: "idx"},
 		"y-test.idx.bz2":             {Split: "test", Role: Label, Stem: "y-test", Format: "idx", Compression: "bz2"},
-		"YTrain.idx":                 {Split: "train", Role: Label, Stem: "YTrain", Format: "idx"},
 		"training_labels":            {Split: "train", Role: Label, Stem: "training_labels"},
 		"train_x":                    {Split: "train", Role: Image, Stem: "train_x"},
 		"valX":                       {Split: "val", Role: Image, Stem: "valX"},
@@ -84,7 +83,6 @@ func TestParseName(t *testing.T) {
 		"test10k-labels":             {Split: "test10k", Role: Label, Stem: "test10k-labels"},
 		// There is no type long, and a rank is at most 255.
 		"a-idx2-long.idx": {Role: Data, Prefix: "a-idx2-long", Stem: "a-idx2-long", Format: "idx"},
-		"a-idx2-long":     {Role: Data, Prefix: "a-idx2-long", Stem: "a-idx2-long"},
 		"a-idx300-ubyte":  {Role: Data, Prefix: "a-idx300-ubyte", Stem: "a-idx300-ubyte"},
 		"README.md":       {Role: Data, Prefix: "readme-md", Stem: "README.md"},
 		"idx3-ubyte":      {Role: Data, Format: "idx3-ubyte"},

@@ -90,8 +90,7 @@ func (p prober) SHA256(path string, records int64) (string, error) {
 
 // checkFolders returns an error if a folder is one of several inputs, or a column: a run reads one
 // folder, or the files of one table.
-func (o Options) checkFolders(ctx context.Context) error {
-	folder := ""
+func (o Options) checkFolders(ctx context.Context) (refused error) {
 	for _, arg := range o.Args { // what is missing may be a second value of a flag
 		if arg.Path == source.Stdin || len(o.Args) == 1 && arg.Name == "" {
 			continue
@@ -100,16 +99,13 @@ func (o Options) checkFolders(ctx context.Context) error {
 		if err != nil {
 			return fault.In(arg.Path, err)
 		}
-		if info.IsDir() {
-			folder = cmp.Or(folder, arg.Path)
+		if info.IsDir() && refused == nil {
+			refused = usagef("%s is a folder, expected a file: a run reads one folder, or files, one for each column",
+				text.Quote(arg.Path)).WithHint("give the files in it, or convert folders one by one: " +
+				`for d in FOLDERS; do idxport convert "$d" -o "${d%%/}-out"; done`)
 		}
 	}
-	if folder == "" {
-		return nil
-	}
-	return usagef("%s is a folder, expected a file: a run reads one folder, or files, one for each column",
-		text.Quote(folder)).WithHint("give the files in it, or convert folders one by one: " +
-		`for d in FOLDERS; do idxport convert "$d" -o "${d%%/}-out"; done`)
+	return refused
 }
 
 // findTables returns the inputs in formats other than IDX, nil if all are IDX files.
@@ -359,9 +355,8 @@ func (o Options) namedSplits(splits []dataset.Split, together bool) ([]dataset.S
 			return nil, usagef("the inputs have no split %s", asked).WithHint("they have only %s", SplitNames(splits))
 		}
 	}
-	return slices.DeleteFunc(splits, func(s dataset.Split) bool {
-		return len(o.Split) > 0 && !slices.ContainsFunc(o.Split, s.IsCalled)
-	}), nil
+	isOther := func(s dataset.Split) bool { return len(o.Split) > 0 && !slices.ContainsFunc(o.Split, s.IsCalled) }
+	return slices.DeleteFunc(splits, isOther), nil
 }
 
 // chooseShaped sets the shape of the IDX files of s that --shape applies to: a single file, or all

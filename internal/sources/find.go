@@ -131,7 +131,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			err = errors.Join(err, failed)
 			l.folders[name] = inner.image != ""
 			switch {
-			case isClone && pageName().MatchString(name) && inner.image != "" && !slices.ContainsFunc(inner.files, Named):
+			case isClone && pageName().MatchString(name) && !slices.ContainsFunc(inner.files, Named):
 				delete(l.folders, name)
 			case inner.image != "" && !ours && isSplit(name):
 				l.splits = append(l.splits, name)
