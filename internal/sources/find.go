@@ -188,10 +188,10 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		return isSplit(name) && image() != ""
 	}
 	switch {
-	case l.idx != "" && len(l.splits)+len(l.classes) < 2: // one folder may have pictures of a web page
+	case l.idx != "" && len(l.classes) < 2: // splits may be of the same run, and one has pictures of a web page
 		return nil, nil
 	case l.idx != "":
-		l.image, l.files = source.Under(dir, slices.Concat(l.splits, l.classes)[0]), nil
+		l.image, l.files = source.Under(dir, l.classes[0]), nil
 		return nil, checkAlone(dir, l, []Table{{Paths: []string{l.idx}}}, nil)
 	case err != nil:
 		return nil, err
@@ -391,8 +391,9 @@ func numberTogether(files source.Files, tables []Table) []Table {
 		names, others := slices.Sorted(maps.Keys(t.folders)), slices.Sorted(maps.Keys(other.folders))
 		isNamed := strings.Trim(strings.Join(slices.Concat(names, others), ""), "0123456789") != ""
 		lacks := func(t Table) bool { _, isThere := t.folders[names[0]]; return !isThere }
-		isLone := len(names) == 1 && len(slices.DeleteFunc(slices.Clone(with), lacks)) == 1
-		if isNamed && !slices.Equal(names, others) && (isLone || !isSplit(t.Name) && !isSplit(other.Name)) {
+		confirms := func(t Table) bool { return len(t.folders) > 1 && !lacks(t) }
+		isLone := len(names) == 1 && slices.ContainsFunc(with, lacks) && !slices.ContainsFunc(with, confirms)
+		if isNamed && (isLone || !slices.Equal(names, others) && !isSplit(t.Name) && !isSplit(other.Name)) {
 			doubt = fault.New(fault.Usage, "found other class folders than in %s: they may be splits, classes or "+
 				"neither", other.Path).In(t.Path).WithHint("give the splits one by one; if they are classes, " +
 				"move all images into them; or list the names of all classes: --classes FILE")

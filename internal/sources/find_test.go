@@ -34,7 +34,7 @@ func TestFind(t *testing.T) {
 		want  string // format, name and number of files of each table
 	}{
 		"nothing":           {"", ""},
-		"IDX":               {"train-images-idx3-ubyte train.parquet", ""},
+		"IDX":               {"train-images-idx3-ubyte train.parquet train/0.png test/0.png", ""},
 		"IDX by its ending": {"x.idx.gz", ""},
 		"splits":            {"train.parquet test.parquet _SUCCESS .x x.txt", "parquet test 1, parquet train 1"},
 		"texts":             {"b.TSV c-1-of-2.csv.xz c-2-of-2.csv.gz d.tsv.bz2", "csv b 1, csv c 2, csv d 1"},
@@ -143,7 +143,7 @@ func TestClassesOfSplits(t *testing.T) {
 func TestDoubts(t *testing.T) {
 	t.Parallel()
 	for files, want := range map[string]bool{"train/good/0.png test/good/0.png test/bad/0.png masks/bad/0.png": false,
-		"train/a/0.png train/b/0.png test/all/0.png": true, "train/0.png car/0.png": true,
+		"train/a/0.png train/b/0.png val/all/0.png test/all/0.png": true, "train/0.png car/0.png": true,
 		"my_test/0.png car/0.png": true, "bullet.train/0.png car/0.png": false} {
 		for _, table := range must.Get(Find(source.Local{}, touch(t, strings.Fields(files)...)))(t) {
 			if (table.unlisted != nil) != want {
