@@ -89,9 +89,6 @@ func numbered(lines []string) bool {
 		numbers = numbers && strings.Trim(line, "0123456789 \t") == ""
 		n, _ := strconv.Atoi(m[1] + m[2]) // too large a number counts from neither
 		from0, from1 = from0 && n == i, from1 && n == i+1
-		if !numbers && !from0 && !from1 {
-			return false
-		}
 	}
-	return len(lines) > 1
+	return len(lines) > 1 && (numbers || from0 || from1)
 }

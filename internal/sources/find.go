@@ -205,6 +205,13 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		return nil, fault.New(fault.Usage, "found splits of images in it, expected splits above class folders").In(dir).
 			WithHint("give it alone: %s; or move it away", text.Path(dir))
 	}
+	isAnother := func(name string) bool { // than the first split
+		return splitName().MatchString(name) || dataset.ParseName(name).Split != dataset.ParseName(l.splits[0]).Split
+	}
+	isOne := len(l.splits) > 1 && l.classes == nil && !slices.ContainsFunc(l.splits, isAnother)
+	if isOne { // test_positive and test_negative, or train_1 and train_2
+		l.image = source.Under(dir, l.splits[0])
+	}
 	if l.image != "" { // package png reads its metadata
 		l.files = slices.DeleteFunc(l.files, func(name string) bool { return name == schema.MetadataFile })
 	}
@@ -227,9 +234,9 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		isAlone := func(name string) bool { // train beside test1, not bullet train beside car
 			return len(l.classes) == 1 && splitName().MatchString(name[strings.LastIndexAny(name, "-_")+1:])
 		}
-		if len(l.splits) > 1 && l.classes != nil || len(l.splits) == 1 && isAlone(l.splits[0]) {
-			t.unlisted = fault.New(fault.Usage, "found images in %s and %s, which may be splits or classes",
-				strings.Join(l.splits, ", "), l.classes[0]).In(dir).
+		if isOne || len(l.splits) > 1 && l.classes != nil || len(l.splits) == 1 && isAlone(l.splits[0]) {
+			t.unlisted = fault.New(fault.Usage, "found images in %s, which may be splits or classes",
+				strings.Join(slices.Concat(l.splits, l.classes), ", ")).In(dir).
 				WithHint("give the splits one by one, such as %s; or list the names of all classes in a file: "+
 					"--classes FILE", text.Path(source.Under(dir, l.splits[0])))
 		}

@@ -144,7 +144,8 @@ func TestDoubts(t *testing.T) {
 	t.Parallel()
 	for files, want := range map[string]bool{"train/good/0.png test/good/0.png test/bad/0.png masks/bad/0.png": false,
 		"train/a/0.png train/b/0.png val/all/0.png test/all/0.png": true, "train/0.png car/0.png": true,
-		"my_test/0.png car/0.png": true, "bullet.train/0.png car/0.png": false} {
+		"my_test/0.png car/0.png": true, "bullet.train/0.png car/0.png": false,
+		"test_a/0.png test_b/0.png": true, "trainSet/0.png testSet/0.png": false} {
 		for _, table := range must.Get(Find(source.Local{}, touch(t, strings.Fields(files)...)))(t) {
 			if (table.unlisted != nil) != want {
 				t.Errorf("%s: found %v, expected %v", files, table.unlisted, want)
