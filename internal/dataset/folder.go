@@ -110,7 +110,8 @@ func (f finder) checkApart(all []candidate) error {
 		base, _ := c.name.cutLast()
 		for _, other := range all[:i] {
 			if theirs, _ := other.name.cutLast(); base != theirs || tableKey(c) == tableKey(other) ||
-				max(c.name.Role, other.name.Role) != Data || c.name.Split != other.name.Split {
+				max(c.name.Role, other.name.Role) != Data ||
+				cmp.Or(c.name.Split, other.name.Split) != cmp.Or(other.name.Split, c.name.Split) {
 				continue
 			}
 			a, _ := f.header(other.path) // without dimensions if it cannot be read

@@ -34,8 +34,6 @@ func TestFolder(t *testing.T) {
 			want: []string{"test/FOLDER/kmnist: " + testPair}},
 		"emnist": {files: emnist, want: []string{"train/emnist-letters/emnist-letters: " + emnistTrain,
 			"test/emnist-letters/emnist-letters: " + strings.ReplaceAll(emnistTrain, "train", "test")}},
-		"--dataset none": {files: emnist[:2], options: Options{Dataset: "none"},
-			want: []string{"train/emnist-letters/?: " + emnistTrain}},
 		"qmnist": {files: []string{
 			"qmnist-test-images-idx3-ubyte.gz 5 28 28", qmnistPlain + " 5", qmnistLabels + " 5 8",
 			"qmnist-test-labels.tsv.gz=7	4", "xnist-images-idx3-ubyte 9 28 28", "xnist-labels-idx2-int 9 8"},
@@ -110,6 +108,8 @@ func TestFolderErrors(t *testing.T) {
 			want: fault.Usage, message: "emnist-letters|expected emnist-balanced", hint: "--dataset none"},
 		"no such split": {files: fourFiles, options: Options{Split: []string{"train", "dig"}}, want: fault.Usage,
 			message: `no split "dig"`, hint: "it has train, test"},
+		"a split in one name": {files: []string{"trainimg.idx 3 2 2", "trainlab.idx 3"}, want: fault.Usage,
+			message: "trainlab.idx may be two tables or columns", hint: "name the columns: image="},
 		"not IDX": {files: []string{images + "=<html>", labels + " 3"}, want: idx.ErrMagic,
 			message: images + ": at byte 0: found an HTML"},
 	} {
