@@ -227,8 +227,7 @@ func (f finder) isVector(path string) bool {
 	return len(h.Dims) == 1
 }
 
-// named returns the arguments for two files with names for their columns, image and label if one of
-// them may be labels.
+// named returns arguments that name the columns of a and b: image and label if one may be labels.
 func named(a, b string, mayLabel func(path string) bool) string {
 	forms := map[[2]bool]string{{true, false}: "label=%s image=%s", {false, true}: "image=%s label=%s"}
 	form := cmp.Or(forms[[2]bool{mayLabel(a), mayLabel(b)}], "left=%s right=%s")

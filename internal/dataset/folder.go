@@ -124,8 +124,7 @@ func (f finder) checkApart(all []candidate) error {
 	return nil
 }
 
-// ErrApart returns the error for the files a and b, which may be columns of one table; the hint
-// names them by mayLabel.
+// ErrApart returns the error for files that may be columns of one table, the labels by mayLabel.
 func ErrApart(a, b string, mayLabel func(path string) bool) error {
 	return fault.New(fault.Usage, "%s and %s may be two tables or columns of one: neither is named as images or labels",
 		a, b).WithHint("give one at a time, or name the columns: %s", named(a, b, mayLabel))
@@ -264,11 +263,10 @@ func tableKey(c candidate) string {
 	return cmp.Or(rank, "3") + c.name.Split + "/" + c.name.setKey()
 }
 
-func columnKey(c candidate) string { return strconv.Itoa(int(c.name.Role)) + c.column }
-
 // table makes the table of one split in dir, with one file for every role and additional column.
 func (f finder) table(dir string, files []candidate) (Split, error) {
 	s := Split{Name: files[0].name.Split, Stem: tableStem(dir, files)}
+	columnKey := func(c candidate) string { return strconv.Itoa(int(c.name.Role)) + c.column }
 	for _, group := range groupFiles(files, columnKey) {
 		file, notes, err := f.choose(group)
 		if err != nil {

@@ -40,6 +40,7 @@ type Name struct {
 // a dash, or downloaded twice. glued matches names such as Xtrain, train_x and trainImages.
 var publishedFormat = text.Pattern(`^(?:(.*)[-.])?(idx[12]?[0-9]{1,2})[-.](ubyte|byte|short|int|float|double)` +
 	`(?: ?\([0-9]+\))?$`)
+var capitals = text.Pattern(`[A-Z]+`)
 var glued = text.Pattern(`^(?:([xy]|im\w+|labels?)(train|test|val)|(train|test|val)_?([xy]|im\w+|labels?))$`)
 
 // prefixes are published prefixes, besides the names of the data sets, that only one has; see their
@@ -179,5 +180,3 @@ func (n Name) cutLast() (base, last string) {
 
 // lowerASCII lowers A…Z and keeps every other byte, so that positions in the result are those in s.
 func lowerASCII(s string) string { return capitals().ReplaceAllStringFunc(s, strings.ToLower) }
-
-var capitals = text.Pattern(`[A-Z]+`)

@@ -229,20 +229,23 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		}
 	}
 	if l.image != "" {
-		t := Table{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,
-			folders: l.folders}
-		isAlone := func(name string) bool { // train beside test1, not bullet train beside car
-			return len(l.classes) == 1 && splitName().MatchString(name[strings.LastIndexAny(name, "-_")+1:])
-		}
-		if isOne || len(l.splits) > 1 && l.classes != nil || len(l.splits) == 1 && isAlone(l.splits[0]) {
-			t.unlisted = fault.New(fault.Usage, "found images in %s, which may be splits or classes",
-				strings.Join(slices.Concat(l.splits, l.classes), ", ")).In(dir).
-				WithHint("give the splits one by one, such as %s; or list the names of all classes in a file: "+
-					"--classes FILE", text.Path(source.Under(dir, l.splits[0])))
-		}
-		return []Table{t}, nil
+		return []Table{{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,
+			folders: l.folders, unlisted: doubtful(dir, l, isOne)}}, nil
 	}
 	return numberTogether(files, append(tables, below...)), nil
+}
+
+// doubtful returns an error if the folders of images in dir, listed in l, may be splits or classes.
+func doubtful(dir string, l listing, isOne bool) (err error) {
+	last := func(name string) string { return name[strings.LastIndexAny(name, "-_")+1:] } // not of bullet train
+	if isOne || len(l.splits) > 1 && l.classes != nil ||
+		len(l.splits) == 1 && len(l.classes) == 1 && splitName().MatchString(last(l.splits[0])) { // train, test1
+		err = fault.New(fault.Usage, "found images in %s, which may be splits or classes",
+			strings.Join(slices.Concat(l.splits, l.classes), ", ")).In(dir).
+			WithHint("give the splits one by one, such as %s; or list the names of all classes in a file: "+
+				"--classes FILE", text.Path(source.Under(dir, l.splits[0])))
+	}
+	return err
 }
 
 // checkAlone returns an error if dir, whose content is l, has two of these: images, tables in its

@@ -54,7 +54,7 @@ var packages = []struct {
 	{"internal/resample", 174},
 	{"source", 2062},
 	{"source/idx", 749},
-	{"internal/dataset", 1248},
+	{"internal/dataset", 1244},
 	{"internal/rows", 579},
 	{"internal/input", 937},
 	{"source/arrow source/columnar source/parquet source/csv source/npy source/picture source/png source/flat " +
