@@ -69,6 +69,19 @@ func LabelsByName(lists ...[]string) map[string]string {
 	return places
 }
 
+// LabelsByNumber returns the labels of folders that are named after numbers, nil if some are not.
+func LabelsByNumber(folders []string) map[string]string {
+	places := map[string]string{}
+	for _, name := range folders {
+		n, err := strconv.ParseInt(name, 10, 32)
+		if err != nil {
+			return nil
+		}
+		places[name] = strconv.FormatInt(n, 10)
+	}
+	return places
+}
+
 // foldName returns a name that is equal for names that some file system takes for the same.
 func foldName(name string) string {
 	ignorable := func(r rune) rune {

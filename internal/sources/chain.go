@@ -209,10 +209,9 @@ func (c *chain) Skip(n int64) error {
 }
 
 // Close closes the current file.
-func (c *chain) Close() error {
-	t := c.table
-	if c.table = nil; t == nil {
-		return nil
+func (c *chain) Close() (err error) {
+	if c.table != nil {
+		err, c.table = c.table.Close(), nil
 	}
-	return t.Close()
+	return err
 }

@@ -48,14 +48,13 @@ func Find(files source.Files, path string) (tables []Table, err error) {
 func As(name, path, prefix, label string) (Table, error) {
 	name = cmp.Or(map[string]string{"arrows": "arrow", "tsv": "csv"}[name], name) // which are read alike
 	t := Table{Format: formats[name], Name: label, Paths: []string{path}, Path: label}
-	if prefix == "" {
-		return t, nil
+	if prefix != "" {
+		t.Paths, _ = fs.Glob(os.DirFS(path), prefix+"*")
+		for i, name := range t.Paths {
+			t.Paths[i] = filepath.Join(path, name)
+		}
+		slices.SortStableFunc(t.Paths, source.CompareNames)
 	}
-	t.Paths, _ = fs.Glob(os.DirFS(path), prefix+"*")
-	for i, name := range t.Paths {
-		t.Paths[i] = filepath.Join(path, name)
-	}
-	slices.SortStableFunc(t.Paths, source.CompareNames)
 	if t.Paths == nil {
 		return t, fault.In(label, fs.ErrNotExist)
 	}
@@ -64,9 +63,8 @@ func As(name, path, prefix, label string) (Table, error) {
 
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
 // and part.0, the Hub's converter as 0000. numberedName needs all numbers: parts of --rows-per-file
-// from 0 on, shards of Hugging Face from 0 to N-1, those of --part from 1 to N. Hugging Face's
-// datasets leave cacheName beside the data. Splits with otherName are not read. A README shows the
-// pictures in pageName.
+// from 0 on, shards of Hugging Face from 0 to N-1, those of --part from 1 to N. Hugging Face leaves
+// cacheName beside data. Splits with otherName are not read. A README has its pictures in pageName.
 var (
 	partName     = text.Pattern(`^part[-.]\d+\b`)
 	hubName      = text.Pattern(`^0\d{3}\.parquet$`)
@@ -104,9 +102,8 @@ type listing struct {
 func list(files source.Files, dir string, limit int) (l listing, err error) {
 	entries, err := files.ReadDir(dir, limit)
 	ours := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == schema.ClassesFile })
-	isTable := func(e fs.DirEntry) bool { return Named(e.Name()) }
 	isClone := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "README.md" }) &&
-		!slices.ContainsFunc(entries, isTable) // of the Hub, with tables in data
+		!slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return Named(e.Name()) }) // it has them in data
 	l.folders, l.full = map[string]bool{}, len(entries) == limit
 	for _, entry := range entries {
 		name, path, isFolder := entry.Name(), source.Under(dir, entry.Name()), entry.IsDir()
@@ -205,12 +202,12 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 		return nil, fault.New(fault.Usage, "found splits of images in it, expected splits above class folders").In(dir).
 			WithHint("give it alone: %s; or move it away", text.Path(dir))
 	}
-	isAnother := func(name string) bool { // than the first split
-		return splitName().MatchString(name) || dataset.ParseName(name).Split != dataset.ParseName(l.splits[0]).Split
-	}
-	isOne := len(l.splits) > 1 && l.classes == nil && !slices.ContainsFunc(l.splits, isAnother)
-	if isOne { // test_positive and test_negative, or train_1 and train_2
-		l.image = source.Under(dir, l.splits[0])
+	var doubt error
+	if l.isDoubtful() {
+		one := source.Under(dir, l.splits[0])
+		l.image, doubt = cmp.Or(l.image, one), fault.New(fault.Usage, "found images in %s, which may be splits or "+
+			"classes", strings.Join(slices.Concat(l.splits, l.classes), ", ")).In(dir).WithHint("give the splits one "+
+			"by one, such as %s; or list the names of all classes in a file: --classes FILE", text.Path(one))
 	}
 	if l.image != "" { // package png reads its metadata
 		l.files = slices.DeleteFunc(l.files, func(name string) bool { return name == schema.MetadataFile })
@@ -230,22 +227,22 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	}
 	if l.image != "" {
 		return []Table{{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,
-			folders: l.folders, unlisted: doubtful(dir, l, isOne)}}, nil
+			folders: l.folders, unlisted: doubt}}, nil
 	}
 	return numberTogether(files, append(tables, below...)), nil
 }
 
-// doubtful returns an error if the folders of images in dir, listed in l, may be splits or classes.
-func doubtful(dir string, l listing, isOne bool) (err error) {
-	last := func(name string) string { return name[strings.LastIndexAny(name, "-_")+1:] } // not of bullet train
-	if isOne || len(l.splits) > 1 && l.classes != nil ||
-		len(l.splits) == 1 && len(l.classes) == 1 && splitName().MatchString(last(l.splits[0])) { // train, test1
-		err = fault.New(fault.Usage, "found images in %s, which may be splits or classes",
-			strings.Join(slices.Concat(l.splits, l.classes), ", ")).In(dir).
-			WithHint("give the splits one by one, such as %s; or list the names of all classes in a file: "+
-				"--classes FILE", text.Path(source.Under(dir, l.splits[0])))
+// isDoubtful reports whether the folders of images may be splits or classes: splits of several
+// names beside others, also just train beside test1; or just splits of one name, test_positive and
+// test_negative. Beside others, train_interior and train_station (Places365) are classes.
+func (l listing) isDoubtful() bool {
+	if len(l.splits) == 1 && len(l.classes) == 1 {
+		return splitName().MatchString(l.splits[0][strings.LastIndexAny(l.splits[0], "-_")+1:]) // not bullet train
 	}
-	return err
+	isAnother := func(name string) bool {
+		return splitName().MatchString(name) || dataset.ParseName(name).Split != dataset.ParseName(l.splits[0]).Split
+	}
+	return len(l.splits) > 1 && slices.ContainsFunc(l.splits, isAnother) == (l.classes != nil)
 }
 
 // checkAlone returns an error if dir, whose content is l, has two of these: images, tables in its

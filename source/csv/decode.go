@@ -322,7 +322,8 @@ func (t *table) parseElement(dst, text []byte, f *fileColumn, row int64) *fault.
 	if source.PutText(f.dtype, dst, text) {
 		return nil
 	}
-	return t.inRow(row, hintNumber, "found %.40q, expected a number that %v holds", t.plain.Replace(string(text)), f.dtype)
+	found := t.plain.Replace(string(text))
+	return t.inRow(row, hintNumber, "found %.40q, expected a number that %v holds", found, f.dtype)
 }
 
 // parseUint8s parses fields of one to three digits, up to 255, each followed by comma, until dst is

@@ -103,8 +103,15 @@ func (t *table) begin() error {
 	return t.decide()
 }
 
+// Rows returns −1, unless the file has none.
+func (t *table) Rows() int64 {
+	if t.err == io.EOF && t.cut <= 0 {
+		return 0
+	}
+	return -1
+}
+
 func (t *table) Columns() []source.Column { return t.columns }
-func (t *table) Rows() int64              { return map[bool]int64{false: -1}[t.err == io.EOF && t.cut <= 0] } // 0: none
 func (t *table) Info() source.Info        { return t.info }
 func (t *table) note(text string)         { t.info.Notes = append(t.info.Notes, t.path+": "+text) }
 func (t *table) Close() error             { return errors.Join(t.stream.Close(), t.file.Close()) }

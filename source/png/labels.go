@@ -82,10 +82,11 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	}
 	all := slices.Sorted(maps.Keys(names))
 	_, listed := o.Folders[schema.ClassesFile]
-	places, classes := numbersOf(all), o.Classes // labels by folder
+	places, classes := schema.LabelsByNumber(all), o.Classes // labels by folder
 	empty := slices.DeleteFunc(t.empty, func(name string) bool {
 		files, _ := fs.Glob(t.root.FS(), name+"/[^.]*") // of a number; nothing is lost without any
-		return names[norm.NFC.String(name)] || places != nil && (numbersOf([]string{name}) == nil || files == nil)
+		isLost := schema.LabelsByNumber([]string{name}) != nil && files != nil
+		return names[norm.NFC.String(name)] || places != nil && !isLost
 	})
 	if classes == nil {
 		classes = expected.Classes
@@ -167,19 +168,6 @@ func (t *table) inOrder(all []string) error {
 	t.info.Warnings = append(t.info.Warnings, "class folders are numbered in the order of their names: "+
 		strings.Join(lines, ", ")+"; for other numbers, list the names in their order in a file: --classes FILE")
 	return nil
-}
-
-// numbersOf returns the numbers that folders are named after, nil if some have other names.
-func numbersOf(folders []string) map[string]string {
-	numbers := map[string]string{}
-	for _, name := range folders {
-		n, err := strconv.ParseInt(name, 10, 32)
-		if err != nil {
-			return nil
-		}
-		numbers[name] = strconv.FormatInt(n, 10)
-	}
-	return numbers
 }
 
 // readClasses returns the content of the hidden file that sink/png writes, if there is one.
