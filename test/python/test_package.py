@@ -319,7 +319,7 @@ class Scan(Case):
             for _ in range(read):
                 stream.read_next_batch()
             self.assertEqual(len(self.programs()), 1)
-            stream = stream.__exit__(None, None, None) if read else None
+            stream = (stream.close() or stream) if read else None  # closed, or deleted
             self.assertEqual(self.programs(), [])
         code = f"import pyarrow.dataset, duckdb, idxport; s = idxport.scan({str(self.large())!r}); s.head(1); duckdb.sql('FROM s LIMIT 1').fetchall()"
         subprocess.run([sys.executable, "-c", code], check=True, timeout=60)  # a Python that ends waits for nobody

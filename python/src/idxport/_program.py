@@ -263,8 +263,9 @@ def arguments(name: str, inputs: Sequence[Path], options: dict[str, Option]) -> 
 
 def expanded(path: bytes | Path) -> str:
     """A path, NAME=PATH or FORMAT=PATH, with ~ for the home folder replaced, as pandas, polars and pyarrow do."""
-    name, equals, file = os.fsdecode(path).rpartition("=~")
-    return name + "=" + os.path.expanduser(f"~{file}") if equals and "/" not in name else os.path.expanduser(os.fsdecode(path))
+    name, equals, file = os.fsdecode(path).partition("=~")
+    is_named = equals and not {"/", os.sep} & set(name) and not os.path.lexists(path)
+    return name + "=" + os.path.expanduser(f"~{file}") if is_named else os.path.expanduser(os.fsdecode(path))
 
 
 def _text(value: bool | float | bytes | Path | slice | range) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import struct
 import sys
 from collections.abc import Sequence
@@ -61,10 +62,12 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
 
     def write(made: str) -> None:
         inputs: list[Path] = []
+        shown = {os.path.join(made, "classes.txt"): "classes", "standard input": largest or "standard input"}
         for column, array in columns.items():
             file = os.path.join(made, f"{len(inputs)}-{column:.60}", f"{stem}.{'idx' if native else 'npy'}")
             os.mkdir(os.path.dirname(file))
             inputs.append(f"{column}={'-' if column == largest else file}")
+            shown[file] = column
             if not native:
                 np.save(file, np.ascontiguousarray(array))
             elif column != largest:
@@ -85,9 +88,10 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
                         program.stdin.close()
                 program.finish(program.stdout.read())
         except IdxError as error:  # names files that nobody knows, and the path as convert does
-            shown = {os.path.join(made, "classes.txt"): "classes", "output=": "path=", "standard input": largest or "standard input"}
-            for file, name in (*shown.items(), *(str(each).split("=")[::-1] for each in inputs if each != f"{largest}=-")):
-                error.args = (str(error).replace(file, name),)
+            text = re.sub(r'(?<!\w)output="', 'path="', re.sub(rf" \((-|{re.escape(stem)}\.(idx|npy))\)", "", str(error)))
+            for file, name in shown.items():
+                text = text.replace(file, name)
+            error.args, error.hint = (text,), text.partition("\nhint: ")[2] or None
             error.path = None if error.path == "-" or str(error.path).startswith(made) else error.path
             raise
 

@@ -58,7 +58,7 @@ class Scan:
         return needs("pyarrow", "arrow").schema(self)
 
     def reader(self, columns: Sequence[str] | None = None) -> pa.RecordBatchReader:
-        """Begin to read all columns or the given ones: a stream of record batches, whose process ends when it is read, closed or deleted."""
+        """Begin to read all columns or the given ones: a stream of batches, whose process ends when it is read, deleted or, with all, closed."""
         pyarrow = needs("pyarrow", "arrow")
         names = self._names if columns is None else [columns] if isinstance(columns, str) else columns
         stream = self._run(names).arrow()
