@@ -284,26 +284,32 @@ func splitFor(in, out *inputs, chosen []chosenSplit, found source.Table, own dat
 		return 0, nil
 	}
 	key := func(name string) string { return "_" + strings.ToLower(hubName(name)) + "_" }
-	name := cmp.Or(own.Name, source.About(found).Meta[keySplit])
-	names := key(name + " " + own.Stem)
-	i, last := -1, 0 // the split whose name is the last of these, as in test-validation.csv
+	recorded, names := key(source.About(found).Meta[keySplit]), key(own.Name+" "+own.Stem)
+	var fits []int // the splits whose names are in those of the output
 	var splits []dataset.Split
 	for k, c := range chosen {
-		words := key(cmp.Or(c.Name, c.Stem))
-		if at := strings.LastIndex(names, words); at >= 0 && at+len(words) > last {
-			i, last = k, at+len(words)
+		if strings.Contains(names, key(cmp.Or(c.Name, c.Stem))) {
+			fits = append(fits, k)
 		}
 		splits = append(splits, c.Split)
 	}
+	isRecorded := func(c chosenSplit) bool { return key(cmp.Or(c.Name, c.Stem)) == recorded }
+	if i := slices.IndexFunc(chosen, isRecorded); i >= 0 && len(fits) != 1 {
+		fits = []int{i}
+	}
 	switch path := own.Files[0].Path; {
-	case i >= 0:
-		return i, nil
+	case len(fits) > 1:
+		return 0, usagef("the name of %s fits the splits %s and %s", path, splits[fits[0]].Name, splits[fits[1]].Name).
+			WithHint("rename it, so that its name has only that of its split")
+	case len(fits) == 1:
+		return fits[0], nil
 	case several && in.request.Split != nil:
 		return -1, nil
 	case several:
 		return 0, differ(path, "the inputs have no such split, only "+input.SplitNames(splits))
 	default:
-		return 0, usagef("%s holds the split %s, but the inputs have the splits %s", path, cmp.Or(name, own.Stem),
-			input.SplitNames(splits)).WithHint("choose one with --split")
+		return 0, usagef("%s holds the split %s, but the inputs have the splits %s", path,
+			cmp.Or(own.Name, strings.Trim(recorded, "_"), own.Stem), input.SplitNames(splits)).
+			WithHint("choose one with --split")
 	}
 }
