@@ -218,8 +218,9 @@ func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ sour
 			return nil, err
 		}
 	}
-	if r.Transpose == nil && turn && slices.ContainsFunc(t.Columns(), isFlat) {
-		return nil, usagef("%s: its images are stored transposed: records of 784 elements stay so", s.Files[0].Path).
+	if i := slices.IndexFunc(t.Columns(), isFlat); i >= 0 && r.Transpose == nil && turn {
+		return nil, usagef("%s: its images are stored transposed: records of 784 elements stay so",
+			t.Columns()[i].Origin).
 			WithHint("--shape 28x28 makes images of them, and --transpose=false keeps them as they are")
 	}
 	if r.Transpose != nil && *r.Transpose && !slices.ContainsFunc(t.Columns(), isImage) {
@@ -279,13 +280,15 @@ func (in *inputs) isTransposed(t source.Table, s dataset.Split) (bool, error) {
 	name := cmp.Or(in.request.Dataset, dataset.ParseName(in.set.Table(file).Name).Dataset)
 	d, _ := dataset.Lookup(name) // zero if there is none
 	_, ours := about.Meta[keySources]
-	images := in.set.Table(file).Format.Name != "png" && (slices.ContainsFunc(t.Columns(), isImage) ||
-		in.request.Dataset != "" && slices.ContainsFunc(t.Columns(), isFlat)) // outputs record it
-	if !d.Transposed || ours || !images {
+	hasImages := slices.ContainsFunc(t.Columns(), isImage)
+	hasFlat := in.request.Dataset != "" && slices.ContainsFunc(t.Columns(), isFlat) // outputs record the data set
+	if !d.Transposed || ours || !hasImages && !hasFlat || in.set.Table(file).Format.Name == "png" {
 		return false, nil
 	}
 	if about.Unnamed && in.request.Dataset != "" {
-		in.request.report.Note(noteTurned, file+": ", d.Title)
+		if hasImages {
+			in.request.report.Note(noteTurned, file+": ", d.Title)
+		}
 		return true, nil
 	}
 	return false, usagef("%s: %s stores images transposed, and this file does not tell if these are", file, d.Title).
