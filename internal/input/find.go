@@ -315,7 +315,7 @@ func splitsInside(t sources.Table, alone dataset.Split) (splits []dataset.Split,
 		}
 		file := dataset.File{Path: alone.Files[0].Path, Role: dataset.Data, Name: name, Array: name}
 		if word := regexp.QuoteMeta(parsed.Split); word != "" {
-			file.Name = cmp.Or(regexp.MustCompile("^"+word+"[-_./]|[-_.]"+word+"$").ReplaceAllString(name, ""), name)
+			file.Name = cmp.Or(regexp.MustCompile("^"+word+"[-_./]|[-_./]"+word+"$").ReplaceAllString(name, ""), name)
 		}
 		if parsed.Role != dataset.Data && parsed.Prefix == "" && !parsed.Ambiguous {
 			file.Role, file.Name = parsed.Role, parsed.Role.String()

@@ -64,14 +64,13 @@ func As(name, path, prefix, label string) (Table, error) {
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
 // and part.0, the Hub's converter as 0000. numberedName needs all numbers: parts of --rows-per-file
 // from 0 on, shards of Hugging Face from 0 to N-1, those of --part from 1 to N. Hugging Face leaves
-// cacheName beside data. Splits with otherName are not read. A README has its pictures in pageName.
+// cacheName beside data. Splits with otherName are not read.
 var (
 	partName     = text.Pattern(`^part[-.]\d+\b`)
 	hubName      = text.Pattern(`^0\d{3}\.parquet$`)
 	cacheName    = text.Pattern(`^cache-[0-9a-f]{16}.*\.arrow$`)
 	cameraName   = text.Pattern(`^_([A-Z]{2,4}_?)?\d+[_.]`) // of Nikon, Canon and others, and of Keras
 	numberedName = text.Pattern(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d+)-of-(\d+)(?:-[0-9a-f]{16})?)\.`)
-	pageName     = text.Pattern(`^(assets?|docs?|fig(ure)?s?|static)$`)
 	classMapName = text.Pattern(`(?i)(^|[-_./\\])(classes|class[-_]?(map(ping)?|names?|labels?))\.[ct]sv$`)
 	otherName    = text.Pattern(`(?i)^(train|test|val(id(ation)?)?)\.(jsonl?|ndjson|xlsx?|h5|hdf5|mat|pkl|orc|avro|` +
 		`(csv|tsv|npy|npz|parquet|arrow)\.zip|(npy|npz|parquet|arrow)\.(gz|zst|xz|bz2))$`)
@@ -79,7 +78,7 @@ var (
 
 // splitName matches names of folders of splits or labels, which are classes only beside others.
 var splitName = text.Pattern(`(?i)^((images|masks)[-_])?(train(ing)?|test(ing)?|e?val(uation|id(ation)?)?|dev)` +
-	`([-_]?(images|masks|set)|20\d\d)?$|^(labels|annotations?)$`)
+	`([-_]?(images|masks|set|20\d\d))?$|^(labels|annotations?)$`)
 
 // isSplit reports whether a folder of this name may be a split, or have the labels of some.
 func isSplit(name string) bool {
@@ -102,8 +101,6 @@ type listing struct {
 func list(files source.Files, dir string, limit int) (l listing, err error) {
 	entries, err := files.ReadDir(dir, limit)
 	ours := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == schema.ClassesFile })
-	isClone := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "README.md" }) &&
-		!slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return Named(e.Name()) }) // it has them in data
 	l.folders, l.full = map[string]bool{}, len(entries) == limit
 	for _, entry := range entries {
 		name, path, isFolder := entry.Name(), source.Under(dir, entry.Name()), entry.IsDir()
@@ -128,8 +125,6 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			err = errors.Join(err, failed)
 			l.folders[name] = inner.image != ""
 			switch {
-			case isClone && pageName().MatchString(name) && !slices.ContainsFunc(inner.files, Named):
-				delete(l.folders, name)
 			case inner.image != "" && !ours && isSplit(name):
 				l.splits = append(l.splits, name)
 			case inner.image != "":
@@ -205,9 +200,10 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	var doubt error
 	if l.isDoubtful() {
 		one := source.Under(dir, l.splits[0])
-		l.image, doubt = cmp.Or(l.image, one), fault.New(fault.Usage, "found images in %s, which may be splits or "+
-			"classes", strings.Join(slices.Concat(l.splits, l.classes), ", ")).In(dir).WithHint("give the splits one "+
-			"by one, such as %s; or list the names of all classes in a file: --classes FILE", text.Path(one))
+		l.image = cmp.Or(l.image, one)
+		doubt = fault.New(fault.Usage, "found images in folders that may be splits or classes: %s",
+			strings.Join(slices.Concat(l.splits, l.classes), ", ")).In(dir).WithHint("give the splits one by one, such"+
+			" as %s; or list the names of all classes in a file: --classes FILE", text.Path(one))
 	}
 	if l.image != "" { // package png reads its metadata
 		l.files = slices.DeleteFunc(l.files, func(name string) bool { return name == schema.MetadataFile })
@@ -233,16 +229,19 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 }
 
 // isDoubtful reports whether the folders of images may be splits or classes: splits of several
-// names beside others, also just train beside test1; or just splits of one name, test_positive and
-// test_negative. Beside others, train_interior and train_station (Places365) are classes.
+// names beside others; more of one name than others; just train beside test1; or test_positive and
+// test_negative alone. Fewer, such as train_interior and train_station of Places365, are classes.
 func (l listing) isDoubtful() bool {
 	if len(l.splits) == 1 && len(l.classes) == 1 {
-		return splitName().MatchString(l.splits[0][strings.LastIndexAny(l.splits[0], "-_")+1:]) // not bullet train
+		name := l.splits[0] // not test_tube
+		last := name[strings.LastIndexAny(name, "-_. ")+1:]
+		return splitName().MatchString(name) || splitName().MatchString(last)
 	}
 	isAnother := func(name string) bool {
 		return splitName().MatchString(name) || dataset.ParseName(name).Split != dataset.ParseName(l.splits[0]).Split
 	}
-	return len(l.splits) > 1 && slices.ContainsFunc(l.splits, isAnother) == (l.classes != nil)
+	several := slices.ContainsFunc(l.splits, isAnother)
+	return len(l.splits) > 1 && (several == (l.classes != nil) || !several && len(l.splits) > len(l.classes))
 }
 
 // checkAlone returns an error if dir, whose content is l, has two of these: images, tables in its

@@ -51,8 +51,6 @@ func TestFind(t *testing.T) {
 			"test.parquet/part-00000-a.parquet", "parquet test 1, parquet train 2"},
 		"the Hub": {"README.md data/train-00000-of-00002.parquet data/train-00001-of-00002.parquet " +
 			"data/test-00000-of-00001.parquet", "parquet test 1, parquet train 2"},
-		"pictures of a README": {"README.md assets/a.png docs/a/b.png data/train-00000-of-00001.parquet",
-			"parquet train 1"},
 		"Hive":                   {"split=train/a.parquet split=test/b.parquet", "parquet test 1, parquet train 1"},
 		"images":                 {"frame-idx0.png frame-idx1.PNG a.jpg", "png in 1"},
 		"class folders":          {"0/0.png 1/_DSC1.jpg empty/README.md metadata.csv class.idx.json", "png in 1"},
@@ -144,8 +142,10 @@ func TestDoubts(t *testing.T) {
 	t.Parallel()
 	for files, want := range map[string]bool{"train/good/0.png test/good/0.png test/bad/0.png masks/bad/0.png": false,
 		"train/a/0.png train/b/0.png val/all/0.png test/all/0.png": true, "train/0.png car/0.png": true,
-		"my_test/0.png car/0.png": true, "bullet.train/0.png car/0.png": false,
-		"test_a/0.png test_b/0.png": true, "trainSet/0.png testSet/0.png": false} {
+		"my_test/0.png car/0.png": true, "train_images/0.png test1/0.png": true, "test_tube/0.png car/0.png": false,
+		"test_a/0.png test_b/0.png": true, "trainSet/0.png testSet/0.png": false,
+		"test_a/0.png test_b/0.png x/0.png":                 true,
+		"test_a/0.png test_b/0.png x/0.png y/0.png z/0.png": false} {
 		for _, table := range must.Get(Find(source.Local{}, touch(t, strings.Fields(files)...)))(t) {
 			if (table.unlisted != nil) != want {
 				t.Errorf("%s: found %v, expected %v", files, table.unlisted, want)
