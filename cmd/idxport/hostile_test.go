@@ -131,7 +131,7 @@ func contents(t *testing.T, dir string) map[string][]byte {
 	return files
 }
 
-// A tensor holds the data of an IDX or NumPy file. Its elements are big-endian.
+// A tensor holds the data of an IDX file. Its elements are big-endian.
 type tensor struct {
 	code    byte // of the data type, in IDX
 	dims    []int

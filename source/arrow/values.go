@@ -136,7 +136,7 @@ func refuseNulls(a arrow.Array, row int64, perRow int) error {
 	nulls := isDictionary && d.Dictionary().NullN() > 0 // which rows may use
 	for i := 0; (nulls || a.NullN() > 0) && i < a.Len(); i++ {
 		if a.IsNull(i) || nulls && d.Dictionary().IsNull(d.GetValueIndex(i)) {
-			return columnar.Null(row + int64(i/perRow)) // lists without elements have no nulls
+			return columnar.Null(row + int64(i/perRow)) // which is 0 only if a is empty
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ var (
 const (
 	maxCompactDepth = 32      // Parquet's metadata has a depth of about 8
 	maxOuter        = 1 << 17 // structs in lists outside of other lists: schema elements, row groups
-	fewStructs      = 1 << 12 // more than these, also in lists within those, have minStruct bytes on average
+	fewStructs      = 1 << 12 // more, in outer or in inner lists, have minStruct bytes on average
 	minStruct       = 16      // a column of a row group has at least 24
 )
 
