@@ -17,7 +17,7 @@ var (
 // Limits of metadata. A decoder allocates up to 560 bytes for a struct, which may take only 3.
 const (
 	maxCompactDepth = 32      // Parquet's metadata has a depth of about 8
-	maxOuter        = 1 << 17 // structs in lists outside of other lists: schema elements, row groups
+	maxOuter        = 1 << 16 // structs in lists outside of other lists: schema elements, row groups
 	fewStructs      = 1 << 12 // more, in outer or in inner lists, have minStruct bytes on average
 	minStruct       = 16      // a column of a row group has at least 24
 )
