@@ -62,8 +62,7 @@ func (t *table) checkLabel(first, last stats) error {
 	grey := first.min == first.max && first.min > 0 && first.max < 255 && last.max == 0        // as no corner is
 	spread := func(s stats) bool { return s.most*10 < s.values*9 }                             // unlike most pixels
 	dense := spread(last) && (float64(len(last.seen)) > last.max-last.min || last.values > 10) // without gaps
-	counts := first.rising && first.values > 3 && first.max-first.min < float64(first.values)  // as row numbers do
-	doubtful := first.texts == nil && (odd(first) || counts || !spread(first) && !grey || last.texts != nil ||
+	doubtful := first.texts == nil && (odd(first) || !spread(first) && !grey || last.texts != nil ||
 		!odd(last) && dense || like(last) && first.max > last.max) // UCI's files have it last
 	if len(t.fileColumns) == 1+t.index { // an image, unless its first field is a label
 		doubtful = len(t.fileColumns[t.index].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last)
