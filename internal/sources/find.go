@@ -175,10 +175,8 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	l, err := list(files, dir, 0)
 	key, _, _ := strings.Cut(strings.Join(l.classes, "/"), "=")
 	isOther := func(name string) bool { return !strings.HasPrefix(name, key+"=") }
-	isFar := func(name string) bool { // a split, perhaps of a copy of the data set
-		image := func() string { inner, _ := list(files, source.Under(dir, name), 0); return inner.image }
-		return isSplit(name) && image() != ""
-	}
+	image := func(name string) string { inner, _ := list(files, source.Under(dir, name), 0); return inner.image }
+	isFar := func(name string) bool { return isSplit(name) && image(name) != "" } // perhaps of a copy of the data
 	switch {
 	case l.idx != "" && len(l.classes) < 2: // splits may be of the same run, and one has pictures of a web page
 		return nil, nil
@@ -393,7 +391,7 @@ func numberTogether(files source.Files, tables []Table) []Table {
 	all, doubt := map[string]bool{}, error(nil)
 	with := slices.DeleteFunc(slices.Clone(tables), func(t Table) bool { return len(t.folders) == 0 })
 	for i, t := range with {
-		other := with[max(0, min(1-i, len(with)-1))]
+		other := with[max(0, min(1-i, len(with)-1))] // the first; for the first itself, the second
 		names, others := slices.Sorted(maps.Keys(t.folders)), slices.Sorted(maps.Keys(other.folders))
 		isNamed := strings.Trim(strings.Join(slices.Concat(names, others), ""), "0123456789") != ""
 		lacks := func(t Table) bool { _, isThere := t.folders[names[0]]; return !isThere }

@@ -147,12 +147,14 @@ func (t *table) choose(dst []byte, rows int) ([]byte, error) {
 	for _, f := range t.left {
 		span, after := cut(rest, t.comma, f.first-at)
 		chosen, at = append(chosen, span...), f.first+f.fields
-		if span, rest = cut(after, t.comma, f.fields); f == t.class {
+		switch span, rest = cut(after, t.comma, f.fields); {
+		case f == t.class:
 			class = bytes.Clone(span) // before chosen overwrites it
-		}
-		span = bytes.TrimSpace(span[:len(span)-1])
-		if v, _, _ := source.ParseNumber(span, 64); f.index && !(v >= f.stats.min+float64(t.next)) {
-			return dst, t.inRow(t.next, hintIndex, "found %.40q, expected a row number, as column 1 has no name", span)
+		case f.index:
+			n := bytes.TrimSpace(span[:len(span)-1])
+			if v, _, _ := source.ParseNumber(n, 64); !(v >= f.stats.min+float64(t.next)) {
+				return dst, t.inRow(t.next, hintIndex, "found %.40q, expected a row number, as column 1 has no name", n)
+			}
 		}
 	}
 	chosen = append(append(append(chosen, rest[:len(rest)-1]...), class...), '\n')
