@@ -3,7 +3,6 @@ package png_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"image"
 	stdpng "image/png"
@@ -16,7 +15,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
@@ -186,16 +184,6 @@ func TestNamesOfFiles(t *testing.T) {
 				t.Errorf("found %s, expected %s", got, tt.want)
 			}
 		})
-	}
-}
-
-// TestRowOutOfRange writes a row that the schema does not have.
-func TestRowOutOfRange(t *testing.T) {
-	t.Parallel()
-	folder, _ := newFolder(t)
-	err := write(folder, describe(2, images(idx.Uint8, 1, 1)), sink.Options{}, 2, sequence(1))
-	if err == nil || errors.Is(err, fault.Usage) {
-		t.Errorf("row 2 of 2: found the error %v, expected one of a wrong schema", err)
 	}
 }
 

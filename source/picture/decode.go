@@ -31,8 +31,7 @@ import (
 // A stored describes a picture as it is in its file.
 type stored struct {
 	Format
-	kind    string // as KindOf returns it
-	palette bool
+	kind string // as KindOf returns it
 }
 
 // inspect describes a picture from what precedes its pixels.
@@ -43,7 +42,6 @@ func inspect(file []byte) (s stored, err error) {
 	if err != nil {
 		return s, s.damaged(file, err)
 	}
-	_, s.palette = c.ColorModel.(color.Palette)
 	if s.Format, err = s.format(c.ColorModel, image.Rect(0, 0, c.Width, c.Height)); err != nil {
 		return s, err
 	}
@@ -225,7 +223,7 @@ func (f Format) Append(dst, file []byte) ([]byte, error) {
 // appendAny appends the samples of a file that f accepts, if they are as its header says.
 func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error) {
 	defer fault.Recovered(&err)
-	if s.kind == "JPEG" && f != s.Format { // else Append has tried
+	if s.kind == "JPEG" && f.Channels <= s.Channels && f != s.Format { // else Append has tried
 		buffer := buffers.Get().(*[]byte)
 		defer buffers.Put(buffer)
 		if samples, ok := jpeg.Append((*buffer)[:0], file, s.Width, s.Height, s.Channels); ok {
@@ -237,7 +235,7 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 	if err != nil {
 		return nil, s.damaged(file, err)
 	}
-	if o, ok := m.(interface{ Opaque() bool }); ok && f.Channels < 4 && !o.Opaque() {
+	if o, ok := m.(interface{ Opaque() bool }); ok && min(f.Channels, s.Channels) < 4 && !o.Opaque() {
 		return nil, fault.New(fault.Unsupported, "some pixels are transparent, expected an opaque image").
 			WithHint("put the images on a background: mogrify -background white -alpha remove -alpha off FILES; " +
 				"or give all an alpha channel: mogrify -format png -define png:color-type=6 FILES")

@@ -2,12 +2,13 @@
 // from the top. It reads PNG, JPEG, WebP, BMP, TIFF and GIF, whatever the name of the file.
 //
 // A [Format] describes the records of a column of pictures. [Options.Describe] finds the format in
-// a file without decoding it, and [Format.Append] requires a file to have the format.
+// a file without decoding it. [Format.Append] takes files of this format, and grey and opaque ones
+// for records of colours.
 //
 //	grey up to 8 bits   8 bits, [H W], scaled to 0…255 (section 13.12 of the PNG specification)
 //	grey of 16 bits     int16, because IDX has no uint16: samples above 32767 are errors
 //	colours of 8 bits   unchanged, [H W 3]; those of 16 bits and CMYK are refused
-//	palettes            their colours; if all are grey, [H W], or [H W 3] in a column of colours
+//	palettes            their colours; if all are grey, [H W]
 //	alpha               of PNG is a fourth channel, [H W 4], also of grey; others must be opaque
 //	JPEG, lossy WebP    grey or converted from YCbCr, see [Options.Decoders]
 //	GIF                 the first frame, which must fill the screen

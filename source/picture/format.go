@@ -87,15 +87,16 @@ func (f Format) accepts(s stored) error {
 	if err != nil {
 		return err
 	}
-	if s.palette && f.Channels == 3 {
-		found.Channels = 3
+	if f.Channels > 1 { // of grey, all channels are equal; opaque pixels have an alpha of 255, or need none
+		found.Channels = f.Channels
 	}
 	if found == f {
 		return nil
 	}
 	return fault.New(fault.Malformed, "found %v, expected %v as in the first image", s.Format, f).
-		WithHint("all images must have one size and type: --resize %dx%d for other sizes, --grey for grey among "+
-			"colours, mogrify -alpha off FILES or mogrify -depth 8 FILES for other types", f.Width, f.Height)
+		WithHint("all images must have one size and type: --resize %dx%d for other sizes, --grey for colours among "+
+			"grey, mogrify -alpha off FILES or mogrify -depth 8 FILES for other types; all become colours if the "+
+			"first one is: mogrify -type TrueColor -define png:color-type=2 FIRST", f.Width, f.Height)
 }
 
 // KindOf returns the kind of the image in a file, such as "PNG", or "" if it is none that is read.

@@ -177,20 +177,20 @@ func TestOrientationOfEXIF(t *testing.T) {
 	}
 }
 
-// TestOtherFormats has pictures of another size or type than the first one. A palette of opaque
-// greys also fits records of colours.
+// TestOtherFormats has pictures of another size or type than the first one. Greys and colours that
+// are opaque also fit records with more channels, as in Pillow's convert.
 func TestOtherFormats(t *testing.T) {
 	t.Parallel()
-	grey := Format{Width: 5, Height: 4, Channels: 1, Depth: 8}
+	format := func(channels int) Format { return Format{Width: 5, Height: 4, Channels: channels, Depth: 8} }
+	grey := format(1)
 	for name, c := range map[string]struct {
 		f          Format
 		want, hint string
 	}{
-		"rgb8.png":    {grey, "found 5×4, 8-bit RGB, expected 5×4, 8-bit grey as in the first", "--grey for grey"},
+		"rgb8.png":    {grey, "found 5×4, 8-bit RGB, expected 5×4, 8-bit grey as in the first", "--grey for colours"},
 		"grey8.png":   {Format{Width: 6, Height: 4, Channels: 1, Depth: 8}, "expected 6×4", "--resize 6x4 for"},
 		"grey16.png":  {grey, "found 5×4, 16-bit grey", "mogrify -depth 8"},
 		"palette.png": {grey, "found 5×4, 8-bit RGB", "--grey"},
-		"grey.jpg":    {Format{Width: 5, Height: 4, Channels: 3, Depth: 8}, "expected 5×4, 8-bit RGB", "--grey"},
 	} {
 		_, err := c.f.Append(nil, fixture(t, name))
 		hint := fault.HintOf(err)
@@ -199,14 +199,24 @@ func TestOtherFormats(t *testing.T) {
 			t.Errorf("%s: found %v, hint %q, expected %q, %q", name, err, hint, c.want, c.hint)
 		}
 	}
-	for _, name := range []string{"greypalette8.png", "greypalette2.png", "grey.bmp"} {
-		var want []byte
-		for _, v := range fixture(t, name+".raw") {
-			want = append(want, v, v, v)
+	for _, name := range []string{"greypalette8.png", "grey4.png", "grey.bmp", "grey.jpg", "rgb.tif", "rgb.jpg"} {
+		for channels := 3; channels <= 4; channels++ {
+			samples, want := fixture(t, name+".raw"), []byte(nil)
+			for p := range slices.Chunk(samples, len(samples)/20) {
+				want = append(want, []byte{p[0], p[len(p)/2], p[len(p)-1], 255}[:channels]...)
+			}
+			if got, err := format(channels).Append(nil, fixture(t, name)); err != nil || !near(got, want, 2) {
+				t.Errorf("%s: found % x, error %v, expected % x", name, got, err, want)
+			}
 		}
-		colors := Format{Width: 5, Height: 4, Channels: 3, Depth: 8}
-		if got, err := colors.Append(nil, fixture(t, name)); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s: found % x, error %v, expected % x", name, got, err, want)
+	}
+	one := Format{Width: 1, Height: 1, Channels: 3, Depth: 8}
+	if got, err := one.Append(nil, withLines(6, 1, 1, []byte{0, 9, 8, 7, 255})); !bytes.Equal(got, []byte{9, 8, 7}) {
+		t.Errorf("opaque RGBA: found % x, error %v", got, err)
+	}
+	for name, channels := range map[string]int{"clear.webp": 4, "palettealpha.png": 4, "rgba8.png": 3, "clear.tif": 4} {
+		if _, err := format(channels).Append(nil, fixture(t, name)); !strings.Contains(fmt.Sprint(err), "transparent") {
+			t.Errorf("%s: found %v, expected that transparent pixels are refused", name, err)
 		}
 	}
 }
