@@ -8,6 +8,7 @@ import (
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/images"
 	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/sinks"
 	"github.com/idxport/idxport/internal/text"
@@ -229,7 +230,7 @@ func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ sour
 	}
 	for i, c := range t.Columns() {
 		if turn && isImage(c) {
-			t = source.Transpose(t, i)
+			t = source.Transpose(t, i, images.Rows(c))
 			a.Transpose = append(a.Transpose, c.Name)
 		}
 	}
@@ -244,15 +245,15 @@ func (in *inputs) resize(t source.Table, a *Applied) (source.Table, error) {
 	if scaler == nil || slices.Contains(a.Decoders, scaler[0]) { // or the reader has scaled them
 		return t, nil
 	}
-	images := slices.DeleteFunc(slices.Clone(t.Columns()), func(c source.Column) bool {
+	pictures := slices.DeleteFunc(slices.Clone(t.Columns()), func(c source.Column) bool {
 		return c.DType != idx.Uint8 || c.Elements() == 0 || len(c.Shape) != 2 && (len(c.Shape) != 3 || c.Shape[2] != 3)
 	})
-	if len(images) != 1 {
+	if len(pictures) != 1 {
 		return nil, usagef("--resize scales one column of images of bytes, H×W or H×W×3; found %d in the columns %s",
-			len(images), source.List(t.Columns())).
+			len(pictures), source.List(t.Columns())).
 			WithHint("choose with --columns; --shape 28x28 makes images of flat records")
 	}
-	c := images[0]
+	c := pictures[0]
 	from := picture.Format{Height: c.Shape[0], Width: c.Shape[1], Channels: 2*len(c.Shape) - 3, Depth: 8} // 1 or 3
 	to, err := o.Convert(from)
 	if err != nil {
@@ -268,8 +269,7 @@ const noteTurned = "%s%s stores its images transposed; they are turned upright (
 
 // isImage reports whether the records of c have rows and columns.
 func isImage(c source.Column) bool { return len(c.Shape) >= 2 }
-
-func isFlat(c source.Column) bool { return len(c.Shape) == 1 && c.Shape[0] == 28*28 }
+func isFlat(c source.Column) bool  { return len(c.Shape) == 1 && c.Shape[0] == 28*28 }
 
 // isTransposed reports whether t, a table in a format other than IDX, has images that are stored
 // transposed. If --dataset or the name of the file says that it is a data set such as EMNIST, whose

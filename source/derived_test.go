@@ -48,29 +48,32 @@ func TestTranspose(t *testing.T) {
 	t.Parallel()
 	shapes := [][]int{{3, 3}, {2, 5}, {5, 2}, {1, 4}, {4, 1}, {1, 1}, {2, 3, 4}, {3, 3, 3}, {2, 3, 2, 2}, {0, 3},
 		{3, 0}, {2, 3, 0}, {2, 515}}
+	check := func(t *testing.T, d idx.DType, shape []int, axis int) {
+		t.Parallel()
+		const records = 5
+		c := Column{DType: d, Shape: shape}
+		raw := file(t, d, append([]int{records}, shape...), bytesUpTo(records*c.RecordSize()))
+		plain := must.Get(readAll(fromBytes(t, "image", raw, Options{Name: "image"}), records))(t)
+		planes, rest := Column{Shape: shape[:axis]}.Elements(), Column{Shape: shape[axis+2:]}.Elements()
+		want := transposed(plain.columns[0], records*planes, shape[axis], shape[axis+1], rest, d.Size())
+		turned := slices.Clone(shape)
+		slices.Reverse(turned[axis : axis+2])
+		for _, batch := range []int{1, 2, 100} {
+			out := Transpose(fromBytes(t, "image", raw, Options{Name: "image"}), 0, axis)
+			if found := out.Columns()[0].Shape; !slices.Equal(found, turned) {
+				t.Errorf("found shape %v, expected %v", found, turned)
+			}
+			c, err := readAll(out, batch)
+			if err != nil || c.rows != records || !bytes.Equal(c.columns[0], want) {
+				t.Errorf("%d at a time: found %d rows, % x, %v, expected % x", batch, c.rows, c.columns[0], err, want)
+			}
+		}
+	}
 	for _, d := range idx.DTypes() {
 		for _, shape := range shapes {
-			t.Run(fmt.Sprintf("%v %v", d, shape), func(t *testing.T) {
-				t.Parallel()
-				const records = 5
-				c := Column{DType: d, Shape: shape}
-				raw := file(t, d, append([]int{records}, shape...), bytesUpTo(records*c.RecordSize()))
-				plain := must.Get(readAll(fromBytes(t, "image", raw, Options{Name: "image"}), records))(t)
-				rest := Column{Shape: shape[2:]}.Elements()
-				want := transposed(plain.columns[0], records, shape[0], shape[1], rest, d.Size())
-				for _, batch := range []int{1, 2, 100} {
-					out := Transpose(fromBytes(t, "image", raw, Options{Name: "image"}), 0)
-					turned := slices.Concat([]int{shape[1], shape[0]}, shape[2:])
-					if found := out.Columns()[0].Shape; !slices.Equal(found, turned) {
-						t.Errorf("found shape %v, expected %v", found, turned)
-					}
-					c, err := readAll(out, batch)
-					if err != nil || c.rows != records || !bytes.Equal(c.columns[0], want) {
-						t.Errorf("%d at a time: found %d rows, % x, %v, expected % x",
-							batch, c.rows, c.columns[0], err, want)
-					}
-				}
-			})
+			for axis := range len(shape) - 1 {
+				t.Run(fmt.Sprint(d, shape, axis), func(t *testing.T) { check(t, d, shape, axis) })
+			}
 		}
 	}
 }
@@ -82,7 +85,7 @@ func TestTransformsLeaveOtherColumnsAlone(t *testing.T) {
 	joined := must.Get(Join(false,
 		fromBytes(t, "label", file(t, idx.Uint8, []int{2}, []uint8{7, 9}), Options{Name: "label"}),
 		fromBytes(t, "image", file(t, idx.Uint8, []int{2, 2, 3}, pixels), Options{Name: "image"})))(t)
-	out := Transpose(joined, 1)
+	out := Transpose(joined, 1, 0)
 	c, err := readAll(out, 1)
 	want := []byte{0, 3, 1, 4, 2, 5, 250, 253, 251, 254, 252, 255}
 	if err != nil || !bytes.Equal(c.columns[0], []byte{7, 9}) || !bytes.Equal(c.columns[1], want) {

@@ -75,8 +75,7 @@ type sliced struct {
 }
 
 // Slice returns the rows first to last−1 of t, which keep their indices. Rows before them are
-// skipped, without reading if possible; rows after them are neither read nor checked. If t has
-// fewer rows, the error is of the kind fault.Usage.
+// skipped, those after them neither read nor checked. If t has fewer rows, it is a fault.Usage.
 func Slice(t Table, first, last int64) (Table, error) {
 	rows := t.Rows()
 	if first < 0 || first > last || rows >= 0 && last > rows {

@@ -52,14 +52,14 @@ func New(r Rules, c source.Column) (Image, error) {
 		return r.refuse("Parquet or Arrow keep such records in the layout list: idxport convert INPUT -o OUT.parquet",
 			"column %q has images without pixels, %s", c.Name, text.Shape(c.Shape))
 	}
-	m := Image{Height: c.Shape[0], Width: c.Shape[1], Channels: 1, Depth: 8 * c.DType.Size(), column: c.Name, rules: r}
+	m := Image{Channels: 1, Depth: 8 * c.DType.Size(), Planes: Planes(c), column: c.Name, rules: r}
+	m.Height, m.Width = c.Shape[Rows(c)], c.Shape[Rows(c)+1]
 	switch {
 	case len(c.Shape) == 2:
+	case Rows(c) == 1:
+		m.Channels = c.Shape[0]
 	case codec.HasChannels(c.Shape[2]):
 		m.Channels = c.Shape[2]
-	case codec.HasChannels(c.Shape[0]):
-		m.Channels, m.Height, m.Width = c.Shape[0], c.Shape[1], c.Shape[2]
-		m.Planes = m.Channels > 1
 	default:
 		return r.refuse(r.Advice, "column %q has records of %s, expected 1, 3 or 4 channels in the last or in the "+
 			"first dimension", c.Name, text.Shape(c.Shape))
@@ -98,11 +98,17 @@ func flatError(r Rules, c source.Column) error {
 		"column %q has records of one dimension (%d elements), expected two or three dimensions", c.Name, c.Elements())
 }
 
-// Planes reports whether records of c have the channels of their pixels in the first dimension, as
-// in PyTorch. If the last dimension can be the channels, it is.
-func Planes(c source.Column) bool {
-	return len(c.Shape) == 3 && c.Shape[0] > 1 && codec.HasChannels(c.Shape[0]) && !codec.HasChannels(c.Shape[2])
+// Rows returns the dimension of records of c that has the rows of an image, before the columns: 1
+// if the first has the channels, as in PyTorch. If the last can be the channels, it is.
+func Rows(c source.Column) int {
+	if len(c.Shape) == 3 && codec.HasChannels(c.Shape[0]) && !codec.HasChannels(c.Shape[2]) {
+		return 1
+	}
+	return 0
 }
+
+// Planes reports whether records of c have several channels, each in a plane of its own.
+func Planes(c source.Column) bool { return Rows(c) == 1 && c.Shape[0] > 1 }
 
 // Size returns the number of bytes of a record.
 func (m Image) Size() int { return m.Height * m.Width * m.Channels * m.Depth / 8 }

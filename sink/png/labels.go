@@ -39,12 +39,12 @@ func newLabels(s *schema.Schema, column int, o sink.Options) (l labels, err erro
 	switch {
 	case o.Layout == "" || o.Layout == "labels" || o.Layout == huggingFace:
 	case o.Layout != "names":
-		err = unsupported("", "found the layout %q, expected labels, names or huggingface", o.Layout)
+		err = images.Unsupported(format, "", "found the layout %q, expected labels, names or huggingface", o.Layout)
 	case !l.given:
-		err = unsupported("give the labels too: their file for IDX and .npy, a column of integers in other formats",
-			"no column has labels, and class folders are named after their classes")
+		err = images.Unsupported(format, "give the labels too: their file for IDX and .npy, a column of integers in "+
+			"other formats", "no column has labels, and class folders are named after their classes")
 	case len(l.column.Classes) == 0:
-		err = unsupported("give the names with --classes FILE or --dataset NAME",
+		err = images.Unsupported(format, "give the names with --classes FILE or --dataset NAME",
 			"the classes of column %q have no names", l.column.Name)
 	default:
 		l.names = schema.FolderNames(l.column.Classes)

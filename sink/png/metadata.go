@@ -50,8 +50,8 @@ func newMetadata(folder *publish.Folder, s *schema.Schema, found *images.Columns
 			continue
 		}
 		if slices.ContainsFunc(taken, func(name string) bool { return strings.EqualFold(name, c.Name) }) {
-			return nil, unsupported(schema.HintName, "%s already has a column %s, so it cannot hold column %q",
-				schema.MetadataFile, strings.ToLower(c.Name), c.Name)
+			return nil, images.Unsupported(format, schema.HintName, "%s already has a column %s, so it cannot hold "+
+				"column %q", schema.MetadataFile, strings.ToLower(c.Name), c.Name)
 		}
 		add(c.Name, metadataColumn{index: i, dtype: c.DType}, schema.MaxNumber)
 		if i == found.Label && len(c.Classes) > 0 {

@@ -17,11 +17,6 @@ import (
 // format names this sink in errors and notes.
 const format = "png"
 
-// unsupported returns the error for a table or an option that this format does not support.
-func unsupported(advice, message string, args ...any) error {
-	return images.Unsupported(format, advice, message, args...)
-}
-
 // A Sink writes a folder of PNG files. It implements sink.Sink and sink.Sizer.
 type Sink struct {
 	folder   *publish.Folder
@@ -54,9 +49,7 @@ func New(folder *publish.Folder, s *schema.Schema, o sink.Options) (*Sink, error
 	if err := p.labels.writeClasses(folder); err != nil {
 		return nil, err
 	}
-	p.writers.New = func() any {
-		return &writer{sink: p, classes: map[int64]string{}}
-	}
+	p.writers.New = func() any { return &writer{sink: p, classes: map[int64]string{}} }
 	return p, nil
 }
 
@@ -73,7 +66,7 @@ func refuseRest(s *schema.Schema, found images.Columns, o sink.Options) error {
 	if i := source.Index(s.Columns, "label"); found.Label < 0 && slices.Contains(found.Rest, i) {
 		advice = schema.HintLabel
 	}
-	return unsupported(advice, "a folder holds the images and %s, not the columns %s", what,
+	return images.Unsupported(format, advice, "a folder holds the images and %s, not the columns %s", what,
 		images.Names(s, found.Rest))
 }
 
