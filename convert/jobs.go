@@ -271,14 +271,11 @@ const noteTurned = "%s%s stores its images transposed; they are turned upright (
 func isImage(c source.Column) bool { return len(c.Shape) >= 2 }
 func isFlat(c source.Column) bool  { return len(c.Shape) == 1 && c.Shape[0] == 28*28 }
 
-// isTransposed reports whether t, a table in a format other than IDX, has images that are stored
-// transposed. If --dataset or the name of the file says that it is a data set such as EMNIST, whose
-// own CSV files have no column names, then with --dataset those are turned, our outputs are upright
-// if they tell, and for all others isTransposed fails and asks for --transpose.
+// isTransposed reports whether t, not of IDX files, has images that are stored transposed: EMNIST's
+// own CSV, without column names, with --dataset. Where only the user can tell, it is an error.
 func (in *inputs) isTransposed(t source.Table, s dataset.Split) (bool, error) {
 	file, about := s.Files[0].Path, source.About(t)
-	name := cmp.Or(in.request.Dataset, dataset.ParseName(in.set.Table(file).Name).Dataset)
-	d, _ := dataset.Lookup(name) // zero if there is none
+	d, _ := dataset.Lookup(cmp.Or(in.request.Dataset, dataset.ParseName(in.set.Table(file).Name).Dataset)) // or zero
 	_, ours := about.Meta[keySources]
 	hasImages := slices.ContainsFunc(t.Columns(), isImage)
 	hasFlat := in.request.Dataset != "" && slices.ContainsFunc(t.Columns(), isFlat) // outputs record the data set

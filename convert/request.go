@@ -41,10 +41,10 @@ func newRequest(o Options, report *Report) (*request, error) {
 	if len(o.Inputs) == 0 {
 		return nil, usagef("no input").WithHint("give a folder, files, or - for standard input, such as ./mnist")
 	}
-	if err := r.checkValues(); err != nil {
+	err := r.checkValues()
+	if err != nil {
 		return nil, err
 	}
-	var err error
 	if r.input, err = inputOptions(r.Source, input.NewStorage(report.warning), report.Note); err != nil {
 		return nil, err
 	}
@@ -59,6 +59,9 @@ func newRequest(o Options, report *Report) (*request, error) {
 		return nil, err
 	}
 	r.input.Counted = r.choice.NeedsCount()
+	if r.Transpose != nil && *r.Transpose { // their reader scales images in files before they are turned
+		slices.Reverse(r.input.Resize[:])
+	}
 	if r.expected, err = parseExpect(r.Expect); err != nil {
 		return nil, err
 	}
