@@ -1,6 +1,6 @@
-// Package images turns records into PNG files, for the sinks and layouts that hold images: [Find]
-// chooses the image and label columns of a table, [New] determines which pixels a record of a
-// column has, and [Image.Append] makes the file of each record.
+// Package images turns records into PNG files, for the sinks and layouts that hold images:
+// [NewTable] chooses the image and label columns of a table, [New] determines which pixels a record
+// of a column has, and [Image.Append] makes the file of each record.
 //
 //	uint8  H×W, H×W×1     gray, 8 bits
 //	int16  H×W, H×W×1     gray, 16 bits; negative values are errors

@@ -129,9 +129,9 @@ type Columns struct {
 	Rest  []int // all other columns, in order
 }
 
-// Find chooses the image and label columns of s: see the package comment. format is the name of the
+// find chooses the image and label columns of s: see the package comment. format is the name of the
 // sink, for errors.
-func Find(format string, s *schema.Schema) (Columns, error) {
+func find(format string, s *schema.Schema) (Columns, error) {
 	var images []int
 	for i, c := range s.Columns {
 		if len(c.Shape) >= 2 {
@@ -180,7 +180,7 @@ func NewTable(format string, s *schema.Schema) (t Table, err error) {
 	}
 	t = Table{Digits: Digits(s.SourceRows - 1), rows: s.SourceRows,
 		buffers: &sync.Pool{New: func() any { return new([]byte) }}}
-	if t.Columns, err = Find(format, s); err == nil {
+	if t.Columns, err = find(format, s); err == nil {
 		t.Pixels, err = New(Rules{format, HintOther}, s.Columns[t.Image])
 	}
 	return t, err
@@ -235,7 +235,7 @@ func Names(s *schema.Schema, indices []int) string {
 // NewView is NewTable for a viewer, of the given name for errors: columns may have any data type,
 // as it can scale the values, and Digits is not set.
 func NewView(viewer string, s *schema.Schema) (t Table, err error) {
-	if t.Columns, err = Find(viewer, s); err != nil {
+	if t.Columns, err = find(viewer, s); err != nil {
 		return t, err
 	}
 	c := s.Columns[t.Image]

@@ -257,7 +257,7 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 			if v > math.MaxInt16 {
 				return nil, fault.New(fault.Malformed, "the pixel at x = %d, y = %d has a sample of %d, "+
 					"expected at most 32767", i%grey.Stride/2, i/grey.Stride, v).
-					WithHint("IDX files have no unsigned type of 16 bits: halve the samples, or write 8 bits")
+					WithHint("IDX has no uint16: halve the samples, or write 8 bits: mogrify -depth 8 FILES")
 			}
 			dst = binary.LittleEndian.AppendUint16(dst, v)
 		}
