@@ -95,8 +95,8 @@ func (f Format) accepts(s stored) error {
 	}
 	return fault.New(fault.Malformed, "found %v, expected %v as in the first image", s.Format, f).
 		WithHint("all images must have one size and type: --resize %dx%d for other sizes, --grey for colours among "+
-			"grey, mogrify -alpha off FILES or mogrify -depth 8 FILES for other types; all become colours if the "+
-			"first one is: mogrify -type TrueColor -define png:color-type=2 FIRST", f.Width, f.Height)
+			"grey, mogrify -alpha off FILES or mogrify -depth 8 FILES for other types; to keep the colours, "+
+			"give the first one some: mogrify -type TrueColor -define png:color-type=2 FIRST", f.Width, f.Height)
 }
 
 // KindOf returns the kind of the image in a file, such as "PNG", or "" if it is none that is read.
