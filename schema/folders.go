@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/idxport/idxport/internal/text"
@@ -84,13 +83,16 @@ func LabelsByNumber(folders []string) map[string]string {
 
 // foldName returns a name that is equal for names that some file system takes for the same.
 func foldName(name string) string {
-	ignorable := func(r rune) rune {
+	folded := strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
 			return -1
 		}
+		for other := unicode.SimpleFold(r); other > r; other = unicode.SimpleFold(other) {
+			r = other
+		}
 		return r
-	}
-	return norm.NFKC.String(cases.Fold().String(strings.Map(ignorable, norm.NFKC.String(name))))
+	}, norm.NFKD.String(name))
+	return norm.NFKD.String(strings.ReplaceAll(folded, "ẞ", "ſſ")) // the only one that full case folding makes two
 }
 
 // cleanName replaces each run of characters that some system or reader refuses by an underscore,

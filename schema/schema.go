@@ -107,13 +107,11 @@ func NewClasses(s *Schema, i int) *Classes {
 	k := &Classes{Label: i, column: s.Columns[i]}
 	indices := map[string]int32{"": -1}
 	for _, name := range k.column.Classes {
-		index, known := indices[name]
-		if !known {
-			index = int32(len(k.Names))
-			indices[name] = index
+		if _, known := indices[name]; !known {
+			indices[name] = int32(len(k.Names))
 			k.Names = append(k.Names, name)
 		}
-		k.indices = append(k.indices, index)
+		k.indices = append(k.indices, indices[name])
 	}
 	return k
 }
