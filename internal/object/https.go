@@ -40,7 +40,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	r.Header.Del("Referer") // it may contain a signature
 	switch scheme := r.URL.Scheme; {
 	case len(via) > maxRedirects:
-		return failed(fault.IO, "found more than %d redirects", maxRedirects)
+		return failed(fault.IO, "found more than %d redirects", maxRedirects).WithHint("check the URL")
 	case scheme != "https" && scheme != via[len(via)-1].URL.Scheme:
 		return failed(fault.IO, "the server redirects to %s://, expected https://", scrub(scheme)).
 			WithHint("ask for a URL without this redirect, after which others could change the file on its way")

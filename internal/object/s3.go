@@ -10,7 +10,6 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"path"
 	"strings"
@@ -40,12 +39,13 @@ func connect(name string, query url.Values, o Options, transport http.RoundTripp
 	e := readSettings(query)
 	s := &s3Client{name: name, stall: o.Stall, endpoint: e.endpoint(), checksums: e.checksums()}
 	s.options = &minio.Options{Secure: s.endpoint.Scheme == "https", Transport: transport, Region: e.region(),
-		MaxRetries: o.Attempts, BucketLookup: minio.BucketLookupDNS,
-		Creds: credentials.NewStatic("", "", "", credentials.SignatureAnonymous)}
-	// A host name has no such characters, or no wildcard certificate covers it.
-	_, err := netip.ParseAddr(s.endpoint.Hostname())
-	if e.isTrue("use_path_style") || err == nil || strings.ContainsAny(name, "._") || name != strings.ToLower(name) {
+		MaxRetries: o.Attempts, Creds: credentials.NewStatic("", "", "", credentials.SignatureAnonymous)}
+	// A host name has no such characters, or no wildcard certificate covers it. The default is a
+	// path, as in AWS's own programs with an endpoint, but not for Amazon, Google and Alibaba.
+	if e.isTrue("use_path_style") || strings.ContainsAny(name, "._") || name != strings.ToLower(name) {
 		s.options.BucketLookup = minio.BucketLookupPath
+	} else if e.query.Has("use_path_style") {
+		s.options.BucketLookup = minio.BucketLookupDNS
 	}
 	if s.endpoint.Host != amazon { // S3 itself is asked for the region of the bucket
 		s.options.Region = cmp.Or(s.options.Region, "us-east-1")
@@ -56,8 +56,8 @@ func connect(name string, query url.Values, o Options, transport http.RoundTripp
 	if e.err != nil {
 		return nil, e.err
 	}
-	s.core, err = s.newCore(transport)
-	return &client{o, s.head, s.read, s.list, s.begin, s.send, s.finish, s.abort}, err
+	s.core, e.err = s.newCore(transport)
+	return &client{o, s.head, s.read, s.list, s.begin, s.send, s.finish, s.abort}, e.err
 }
 
 func (s *s3Client) newCore(transport http.RoundTripper) (*minio.Core, error) {
@@ -195,7 +195,7 @@ func classify(ctx context.Context, err error) error {
 	if answer, ok := errors.AsType[minio.ErrorResponse](err); ok && ctx.Err() == nil {
 		return answerError(answer)
 	}
-	return requestError(ctx, err, "check the bucket's name, ?endpoint= and ?use_path_style=true")
+	return requestError(ctx, err, "check the bucket's name and ?endpoint=")
 }
 
 // answerError returns the error for an answer that is an error. It quotes the code and the status,
