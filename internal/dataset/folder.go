@@ -184,19 +184,9 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 		notes = append(notes, dir+": skipped "+strings.Join(tables, ", ")+", because the IDX files are read")
 	}
 	for _, name := range others {
-		if err := f.checkUnread(dir, name, found); err != nil {
+		if err := f.checkUnread(dir, name, slices.Contains(tables, name), found); err != nil {
 			return nil, nil, err
 		}
-	}
-	alone := !slices.ContainsFunc(found, func(c candidate) bool { return c.name.Role != Label })
-	mayBeTheirs := func(name string) bool {
-		return source.ImageName().MatchString(name) || slices.Contains(tables, name) && ParseName(name).Role == Image
-	}
-	if i := slices.IndexFunc(others, mayBeTheirs); alone && i >= 0 {
-		return nil, nil, fault.New(fault.Usage, "found labels in IDX files, and what may be their images in %s",
-			others[i]).In(dir).
-			WithHint("give the labels alone: %s; or move the images away, make IDX files of them with -o idx=DIR/, "+
-				"and move those here", text.Path(found[0].path))
 	}
 	return found, notes, nil
 }
@@ -205,22 +195,36 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 // second downloads by wget (.gz.1), backups.
 var unreadName = text.Pattern(`(?i)^(.*(?:\bidx[0-9]+[-.][a-z]+|\.idx[0-9]*\b)(?:\.(?:gz|zst|xz|bz2))?)[^-a-z].*$`)
 
-// checkUnread returns an error for the file name in dir if it is called like an IDX file, but for
-// other extensions (t10k-images-idx3-ubyte.zip), or is none (a folder, a link that leads to
-// nothing), and no file was found for its column of its split.
-func (f finder) checkUnread(dir, name string, found []candidate) error {
+// checkUnread returns an error for the file name in dir, which is not read, if it may be a column
+// that none of found is: it is named like an IDX file, but has more extensions, such as .zip, or is
+// a folder, or a link to nothing; or it is an image, or a table of their prefix, and none has its
+// role, or its split train or test. Other splits may be outputs of --holdout.
+func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) error {
 	base := unreadName().ReplaceAllString(name, "$1")
-	n := ParseName(base)
+	n, isImage := ParseName(base), source.ImageName().MatchString(name)
 	isRead := func(c candidate) bool {
 		return c.name.Role == n.Role && c.name.Split == n.Split && c.name.Prefix == n.Prefix
 	}
-	if n.Format == "" || n.Role == Data && (n.Format == "idx" || base == name) || slices.ContainsFunc(found, isRead) ||
-		!f.options.wants(n.Split) {
+	what, advice := "files of this name are not read", "unpack it, rename it to "+text.Quote(base)+" if it is IDX"
+	switch isNamed := n.Format != "" && (n.Role != Data || n.Format != "idx" && base != name); {
+	case isNamed && base == name:
+		what, advice = "found a folder, or a link to nothing", "put the file itself here"
+	case !isNamed && (isTable || isImage):
+		what, advice = "found it beside IDX files", "put IDX files of it here, which -o idx=DIR/ makes"
+		stem, _, _ := strings.Cut(name, ".")
+		if n = ParseName(stem); isImage {
+			n = Name{Role: Image, Prefix: found[0].name.Prefix}
+		}
+		isAny := n.Split != "train" && n.Split != "test"
+		isRead = func(c candidate) bool {
+			isRole := c.name.Role == n.Role || max(c.name.Role, n.Role) == Data
+			return c.name.Prefix != n.Prefix || isRole && (isAny || c.name.Split == n.Split)
+		}
+	case !isNamed:
 		return nil
 	}
-	what, advice := "files of this name are not read", "unpack it, rename it to "+text.Quote(base)+" if it is IDX"
-	if base == name {
-		what, advice = "found a folder, or a link to nothing", "put the file itself here"
+	if slices.ContainsFunc(found, isRead) || !f.options.wants(n.Split) {
+		return nil
 	}
 	return fault.New(fault.Usage, "%s, and no other is column %q of its split", what, n.Role).
 		In(source.Under(dir, name)).WithHint("%s, move it away, or choose with --split", advice)
@@ -246,8 +250,7 @@ func noFiles(dir string, entries []fs.DirEntry, notes []string) error {
 
 // groupFiles groups the candidates that have the same key, in the order of the keys.
 func groupFiles(all []candidate, key func(candidate) string) (groups [][]candidate) {
-	byKey := func(a, b candidate) int { return cmp.Compare(key(a), key(b)) }
-	all = slices.SortedStableFunc(slices.Values(all), byKey)
+	all = slices.SortedStableFunc(slices.Values(all), func(a, b candidate) int { return cmp.Compare(key(a), key(b)) })
 	for i, c := range all {
 		if i == 0 || key(all[i-1]) != key(c) {
 			groups = append(groups, nil)
