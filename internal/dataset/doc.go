@@ -13,8 +13,7 @@
 //	└── prefix ──┘ split  role  └ format ┘
 //
 // The format follows a dash or a dot, or is just ".idx". The role is image (images, patterns or a
-// leading X_), label (labels or a leading y_), or else data. The split is train (training), test
-// (t10k, testing), val, valid, validation, dev, eval, or one of some data sets, such as test50k.
+// leading X_), label (labels or a leading y_), or else data. The split is that of a [SplitWord].
 // Files with one prefix and split are one table. Data whose prefix begins like that of images or
 // labels of its split, with as many records, is a further column: leaves-train-weather-idx2-float
 // is the column weather. Files whose names differ only in the compression are one column; unless

@@ -126,7 +126,8 @@ func (s Split) IsCalled(asked string) bool {
 
 // isSplit reports whether asked, as the user wrote it, is the split called name.
 func isSplit(asked, name string) bool {
-	return name != "" && (strings.EqualFold(asked, name) || splitOf(lowerASCII(asked)) == name)
+	split, rest, _ := CutSplit(asked)
+	return name != "" && (strings.EqualFold(asked, name) || split == name && rest == "")
 }
 
 // wants reports whether the split called name is to be found.
@@ -141,7 +142,12 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 	var s Split
 	names := make([]Name, len(inputs))
 	for i, in := range inputs {
-		names[i] = inputName(in.Path)
+		if names[i] = ParseName(in.Path); in.Path == source.Stdin {
+			names[i] = Name{Role: Data, Stem: "stdin"}
+		}
+		if strings.Trim(names[i].Stem, ".") == "" { // ".idx", "...idx": an output cannot be named "", "." or ".."
+			names[i].Stem = names[i].Role.String()
+		}
 		file := File{Path: in.Path, Role: names[i].Role, Name: cmp.Or(in.Name, names[i].Role.String())}
 		if role := roleOf(in.Name); role != Data { // the user's name counts more than the file's
 			file.Role = role
@@ -160,7 +166,8 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 		return nil, err
 	}
 	first := names[max(0, slices.IndexFunc(inputs, func(in Input) bool { return in.Path != source.Stdin }))]
-	if s.Name, s.Stem = common(names, splitName), first.Stem; len(names) > 1 && first.Prefix != "" {
+	s.Name, s.Stem = common(names, func(n Name) string { return n.Split }), first.Stem
+	if len(names) > 1 && first.Prefix != "" {
 		s.Stem = first.Prefix
 	}
 	if err := f.checkSplits(baseNames(s.Files), []string{s.Name}); err != nil {
@@ -184,17 +191,6 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 	return []Split{s}, err
 }
 
-func inputName(path string) Name {
-	if path == source.Stdin {
-		return Name{Role: Data, Stem: "stdin"}
-	}
-	n := ParseName(path)
-	if strings.Trim(n.Stem, ".") == "" { // ".idx", "idx3-ubyte.gz", "...idx": an output cannot be named "", "." or ".."
-		n.Stem = n.Role.String()
-	}
-	return n
-}
-
 // distinct requires different column names, and standard input for at most one column.
 func (f finder) distinct(files []File, names []Name) error {
 	for i, a := range files {
@@ -209,7 +205,7 @@ func (f finder) distinct(files []File, names []Name) error {
 			switch {
 			case source.ImageName().MatchString(a.Path):
 				advice = "give the folder of the images instead: " + text.Path(source.Above(b.Path))
-			case names[i].Split != "" && common([]Name{names[i], names[j]}, splitName) == "":
+			case min(names[i].Split, names[j].Split) != "" && names[i].Split != names[j].Split:
 				advice = "several files are columns of one table: give one split, or a folder with names like MNIST's"
 			case a.Path != b.Path && source.Above(a.Path) == source.Above(b.Path) && names[i].Stem == names[j].Stem:
 				advice = "give only one of them: their names have the same meaning"
@@ -233,8 +229,6 @@ func named(a, b string, mayLabel func(path string) bool) string {
 	form := cmp.Or(forms[[2]bool{mayLabel(a), mayLabel(b)}], "left=%s right=%s")
 	return fmt.Sprintf(form, text.Quote(a), text.Quote(b))
 }
-
-func splitName(n Name) string { return n.Split }
 
 // common returns the value that all files agree on, or "". Files with an empty value do not count.
 func common(names []Name, get func(Name) string) (value string) {

@@ -132,10 +132,9 @@ func (f finder) selectSet(all []candidate) ([]candidate, error) {
 	counts := func(c candidate) bool { return c.name.Dataset != "" || c.name.Split != "" }
 	sets := groupFiles(all, func(c candidate) string { return c.name.setKey() })
 	if asked {
-		for _, set := range sets {
-			if set[0].name.setKey() == f.options.Dataset {
-				return set, nil
-			}
+		isOwn := func(set []candidate) bool { return set[0].name.setKey() == f.options.Dataset }
+		if i := slices.IndexFunc(sets, isOwn); i >= 0 {
+			return sets[i], nil
 		}
 		// MNIST's files have no prefix, but others without a known one may be those that are meant.
 		counts = func(c candidate) bool { return c.name.Dataset == "" && (c.name.Prefix == "" || c.name.Split != "") }

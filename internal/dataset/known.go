@@ -92,7 +92,14 @@ func Known() (all []Info) {
 			case "split":
 				d.Splits = append(d.Splits, SplitInfo{words[0], numbers(words[1:])[0]})
 			case "file":
-				d.Files = append(d.Files, newFile(words[0], numbers(words[1:])))
+				dims := numbers(words[1:])
+				p := PublishedFile{Label, idx.Header{DType: idx.Uint8, Dims: dims}, dims[0], words[0]}
+				if len(dims) == 2 {
+					p.Header.DType = idx.Int32
+				} else if len(dims) == 3 {
+					p.Role, p.Hashed = Image, 100
+				}
+				d.Files = append(d.Files, p)
 			}
 		}
 		all = append(all, d)
@@ -106,16 +113,4 @@ func numbers(words []string) (all []int64) {
 		all = append(all, n)
 	}
 	return all
-}
-
-// newFile returns a published file: of labels, of several numbers per label, or of images.
-func newFile(sha256 string, dims []int64) PublishedFile {
-	p := PublishedFile{Label, idx.Header{DType: idx.Uint8, Dims: dims}, dims[0], sha256}
-	switch len(dims) {
-	case 2:
-		p.Header.DType = idx.Int32
-	case 3:
-		p.Role, p.Hashed = Image, 100
-	}
-	return p
 }

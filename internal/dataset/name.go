@@ -37,11 +37,36 @@ type Name struct {
 }
 
 // publishedFormat matches the end of published names: train-images-idx3-ubyte, also with a dot for
-// a dash, or downloaded twice. glued matches names such as Xtrain, train_x and trainImages.
+// a dash, or downloaded twice. glued matches Xtrain, train_x, trainImages and testset.
 var publishedFormat = text.Pattern(`^(?:(.*)[-.])?(idx[12]?[0-9]{1,2})[-.](ubyte|byte|short|int|float|double)` +
 	`(?: ?\([0-9]+\))?$`)
 var capitals = text.Pattern(`[A-Z]+`)
-var glued = text.Pattern(`^(?:([xy]|im\w+|labels?)(train|test|val)|(train|test|val)_?([xy]|im\w+|labels?))$`)
+var glued = text.Pattern(`(?i)^(?:([xy]|im\w+|labels?|data|set)(` + SplitWord + `)|` +
+	`(` + SplitWord + `)_?([xy]|im\w+|labels?|data|set))$`)
+
+// SplitWord matches words that name splits: those of sureWord in any name, and those of otherWord,
+// which are parts of other names (valid_mask), alone, with data or set, or beside other splits.
+const SplitWord = sureWord + `|` + otherWord
+const sureWord = `train(?:ing)?|test(?:ing)?|t10k|test[15]0k` // see https://github.com/facebookresearch/qmnist
+const otherWord = `val(?:id(?:ation)?)?|dev|eval(?:uation)?`
+
+var splitIn = text.Pattern(`(?s)^(?:(.*)[-_./ ])?(` + sureWord + `)(?:[-_./ ](.*))?$|` +
+	`^(?:(.*)[-_./ ])?(` + otherWord + `)(?:[-_./ ](.*))?$`)
+
+// CutSplit returns the split that a word of name names (t10k is test), name without the word, and
+// whether that is a sure one, which is preferred; if there is none, "", name and false.
+func CutSplit(name string) (split, rest string, sure bool) {
+	name = unglue(name)
+	m := splitIn().FindStringSubmatch(lowerASCII(name))
+	if m == nil {
+		return "", name, false
+	}
+	split = strings.TrimSuffix(m[2]+m[5], "ing")
+	rest = name[:len(m[1]+m[4])] + "-" + name[len(name)-len(m[3]+m[6]):]
+	return cmp.Or(map[string]string{"t10k": "test"}[split], split), strings.Trim(rest, "-"), m[2] != ""
+}
+
+func unglue(name string) string { return glued().ReplaceAllString(name, "$1$4-$2$3") }
 
 // prefixes are published prefixes, besides the names of the data sets, that only one has; see their
 // homepages, and https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors.
@@ -56,22 +81,6 @@ var knownNames = sync.OnceValue(func() (names []string) {
 	}
 	return names
 })
-
-// ParseName parses the base name of path. It accepts every name; parts that it lacks are empty.
-func ParseName(path string) Name {
-	var n Name
-	base := source.Base(path)
-	lower := lowerASCII(base)
-	if ext := filepath.Ext(lower); ext != "" && slices.Contains([]string{"gz", "zst", "xz", "bz2"}, ext[1:]) {
-		n.Compression, lower = ext[1:], strings.TrimSuffix(lower, ext)
-	}
-	lower, n.Format = cutFormat(lower)
-	n.Stem = base[:len(lower)]
-	n.readWords(strings.FieldsFunc(glued().ReplaceAllString(lower, "$1$4-$2$3"), isSeparator))
-	return n
-}
-
-func isSeparator(r rune) bool { return strings.ContainsRune("-._ ", r) }
 
 // cutFormat cuts the format off the end of a name, also before .idx: train-images-idx3-ubyte.idx.
 // Some write .idx3 for .idx.
@@ -89,10 +98,18 @@ func cutFormat(name string) (stem, format string) {
 	return name, ""
 }
 
-// readWords sets the role and the split, each from the last word that names one, or the role from a
-// leading x or y. The other words are the prefix, which may name the data set or the split.
-func (n *Name) readWords(words []string) {
-	n.Role = Data
+// ParseName parses the base name of path. It accepts every name; parts that it lacks are empty. The
+// role and the split are each of the last word that names one, or the role of a leading x or y. The
+// other words are the prefix, which may name the data set or the split.
+func ParseName(path string) Name {
+	n, base := Name{Role: Data}, source.Base(path)
+	lower := lowerASCII(base)
+	if ext := filepath.Ext(lower); ext != "" && slices.Contains([]string{"gz", "zst", "xz", "bz2"}, ext[1:]) {
+		n.Compression, lower = ext[1:], strings.TrimSuffix(lower, ext)
+	}
+	lower, n.Format = cutFormat(lower)
+	n.Stem = base[:len(lower)]
+	words := strings.FieldsFunc(unglue(lower), func(r rune) bool { return strings.ContainsRune("-._ ", r) })
 	for i := len(words) - 1; i >= 0 && n.Role == Data; i-- {
 		if n.Role = roleOf(words[i]); n.Role != Data {
 			words = slices.Delete(words, i, i+1)
@@ -102,14 +119,10 @@ func (n *Name) readWords(words []string) {
 	if n.Role == Data && len(words) > 1 && (words[0] == "x" || words[0] == "y") { // X_train, y_train
 		n.Role, words = map[string]Role{"x": Image, "y": Label}[words[0]], words[1:]
 	}
-	for i := len(words) - 1; i >= 0 && n.Split == ""; i-- {
-		if n.Split = splitOf(words[i]); n.Split != "" {
-			words = slices.Delete(words, i, i+1)
-		}
-	}
 	n.Prefix = strings.Join(words, "-")
-	if n.Split == "" && slices.Contains([]string{"val", "valid", "validation", "dev", "eval"}, n.Prefix) {
-		n.Split, n.Prefix = n.Prefix, "" // only alone: these words are also part of other names
+	split, rest, sure := CutSplit(n.Prefix)
+	if sure || rest == "" || n.Role == Data && (rest == "data" || rest == "set") {
+		n.Split, n.Prefix = split, rest
 	}
 	if slices.Contains(knownNames(), n.Prefix) {
 		n.Dataset = n.Prefix
@@ -119,6 +132,7 @@ func (n *Name) readWords(words []string) {
 			n.Dataset, n.Split = p.dataset, cmp.Or(n.Split, p.split)
 		}
 	}
+	return n
 }
 
 func roleOf(word string) Role {
@@ -130,13 +144,6 @@ func roleOf(word string) Role {
 	}
 	return Data
 }
-
-// splitOf returns the split that a word names, or "". test10k and test50k are the parts of QMNIST's
-// test set: https://github.com/facebookresearch/qmnist.
-func splitOf(word string) string { return splitWords[strings.TrimSuffix(word, "ing")] }
-
-var splitWords = map[string]string{"train": "train", "test": "test", "t10k": "test", "test10k": "test10k",
-	"test50k": "test50k"}
 
 // setKey returns a key that is equal for the files of one data set, or with the same prefix.
 func (n Name) setKey() string { return cmp.Or(n.Dataset, "/"+n.Prefix) }
@@ -160,8 +167,7 @@ func (n Name) ColumnOf(other Name) string {
 		return ""
 	}
 	own := n.Stem[max(0, len(n.Stem)-len(rest)):] // in the original case
-	words := strings.FieldsFunc(lowerASCII(own), isSeparator)
-	if strings.Join(words, "-") == rest && columnName().MatchString(own) {
+	if text.IsSame(own, rest) && columnName().MatchString(own) {
 		return own
 	}
 	return rest

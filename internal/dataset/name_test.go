@@ -75,12 +75,12 @@ func TestParseName(t *testing.T) {
 		"y-test.idx.bz2":             {Split: "test", Role: Label, Stem: "y-test", Format: "idx", Compression: "bz2"},
 		"training_labels":            {Split: "train", Role: Label, Stem: "training_labels"},
 		"train_x":                    {Split: "train", Role: Image, Stem: "train_x"},
-		"valX":                       {Split: "val", Role: Image, Stem: "valX"},
+		"evalX":                      {Split: "eval", Role: Image, Stem: "evalX"},
 		"imagesTest.idx":             {Split: "test", Role: Image, Stem: "imagesTest", Format: "idx"},
 		"t10k-labels.idx1-ubyte.idx": {Split: "test", Role: Label, Stem: "t10k-labels", Format: "idx1-ubyte"},
 		"idx1-ubyte.idx":             {Role: Data, Format: "idx1-ubyte"},
 		"My_Weights.idx":             {Role: Data, Prefix: "my-weights", Stem: "My_Weights", Format: "idx"},
-		"test10k-labels":             {Split: "test10k", Role: Label, Stem: "test10k-labels"},
+		"testset":                    {Split: "test", Role: Data, Prefix: "set", Stem: "testset"},
 		// There is no type long, and a rank is at most 255.
 		"a-idx2-long.idx": {Role: Data, Prefix: "a-idx2-long", Stem: "a-idx2-long", Format: "idx"},
 		"a-idx300-ubyte":  {Role: Data, Prefix: "a-idx300-ubyte", Stem: "a-idx300-ubyte"},
@@ -108,8 +108,8 @@ func FuzzParseName(f *testing.F) {
 		if !strings.HasPrefix(base, n.Stem) {
 			t.Errorf("stem %q does not begin %q", n.Stem, base)
 		}
-		if !slices.Contains(strings.Split(",train,test,test10k,test50k,nist,dig,val,valid,validation,dev,eval", ","),
-			n.Split) {
+		if !slices.Contains(strings.Split(",train,test,test10k,test50k,nist,dig,val,valid,validation,dev,eval,"+
+			"evaluation", ","), n.Split) {
 			t.Errorf("split %q", n.Split)
 		}
 		if n.Dataset != "" && !slices.ContainsFunc(Known(), func(d Info) bool { return d.Name == n.Dataset }) {

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -253,17 +252,16 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 			return dataset.ErrApart(a, b, func(path string) bool { return source.Base(path)[0]|' ' == 'y' })
 		}
 		parse := func(path string) dataset.Name {
-			n := dataset.ParseName(strings.NewReplacer(".npy", "", ".npz", "").Replace(path))
-			if folder && n.Role == dataset.Data && n.Split != "" && n.Prefix == "" { // weights/train.npy
-				return dataset.ParseName(source.Above(path))
-			}
-			return n
+			return dataset.ParseName(strings.NewReplacer(".npy", "", ".npz", "").Replace(path))
 		}
 		for i, f := range s.Files {
-			own, first := parse(f.Path), parse(a)
-			rest := strings.TrimPrefix(strings.TrimSuffix(own.Stem, "_"+s.Name), cmp.Or(s.Name, s.Stem)+"-")
+			own, above := parse(f.Path), source.Base(source.Above(f.Path)) // weight/train.npy
+			_, rest, _ := dataset.CutSplit(own.Stem)
+			if s.Name == "" {
+				rest = strings.TrimPrefix(own.Stem, s.Stem+"-")
+			}
 			if len(s.Files) > 1 && f.Name == dataset.Data.String() && f.Array == "" {
-				s.Files[i].Name = cmp.Or(own.ColumnOf(first), rest, f.Name)
+				s.Files[i].Name = cmp.Or(own.ColumnOf(parse(a)), rest, above)
 			}
 		}
 		if len(o.Args) == 1 || s.Files[0].Array != "" { // otherwise columns are in the order of the arguments
@@ -292,9 +290,6 @@ func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 	return i
 }
 
-// validation matches the names of arrays of a split beside train and test, whatever they hold.
-var validation = text.Pattern(`(?:^|[-_./])(val|valid|validation)(?:[-_./]|$)`)
-
 // splitsInside returns the splits of t, a .npz file. Names of arrays such as x_train, test_labels
 // and train/images give the column and the split, like those of .npy files; others are columns,
 // without the split. alone is the split that the whole file would be. It names the only split if
@@ -310,12 +305,9 @@ func splitsInside(t sources.Table, alone dataset.Split) (splits []dataset.Split,
 	named := slices.ContainsFunc(t.Arrays, func(name string) bool { return parse(name).Split != "" })
 	for _, name := range t.Arrays {
 		parsed := parse(name)
-		if m := validation().FindStringSubmatch(name); m != nil && named && parsed.Split == "" {
-			parsed.Split = m[1]
-		}
 		file := dataset.File{Path: alone.Files[0].Path, Role: dataset.Data, Name: name, Array: name}
-		if word := regexp.QuoteMeta(parsed.Split); word != "" {
-			file.Name = cmp.Or(regexp.MustCompile("^"+word+"[-_./]|[-_./]"+word+"$").ReplaceAllString(name, ""), name)
+		if split, rest, _ := dataset.CutSplit(name); named {
+			parsed.Split, file.Name = cmp.Or(parsed.Split, split), cmp.Or(rest, name)
 		}
 		if parsed.Role != dataset.Data && parsed.Prefix == "" && !parsed.Ambiguous {
 			file.Role, file.Name = parsed.Role, parsed.Role.String()

@@ -255,8 +255,8 @@ func parseHoldout(arg string) (holdout, error) {
 			"letter, and consists of letters, digits, _ and -", arg).
 			WithHint("for example --holdout validation=5000 or --holdout validation=10%%")
 	}
-	n := dataset.ParseName(m[1] + "-column") // of a file in a folder of arrays
-	if n.Role != dataset.Data || n.Split != "" && !strings.EqualFold(n.Split, m[1]) {
+	role := dataset.ParseName(m[1] + "-column").Role // of a file in a folder of arrays
+	if split, _, sure := dataset.CutSplit(m[1]); role != dataset.Data || sure && !strings.EqualFold(split, m[1]) {
 		return holdout{}, usagef("--holdout %s: files of this name would be read as images, labels or another split",
 			arg).WithHint("choose another name, such as validation")
 	}

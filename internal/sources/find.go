@@ -72,17 +72,15 @@ var (
 	cameraName   = text.Pattern(`^_([A-Z]{2,4}_?)?\d+[_.]`) // of Nikon, Canon and others, and of Keras
 	numberedName = text.Pattern(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d+)-of-(\d+)(?:-[0-9a-f]{16})?)\.`)
 	classMapName = text.Pattern(`(?i)(^|[-_./\\])(classes|class[-_]?(map(ping)?|names?|labels?))\.[ct]sv$`)
-	otherName    = text.Pattern(`(?i)^(train|test|val(id(ation)?)?)\.(jsonl?|ndjson|xlsx?|h5|hdf5|mat|pkl|orc|avro|` +
+	otherName    = text.Pattern(`(?i)^(` + dataset.SplitWord + `)\.(jsonl?|ndjson|xlsx?|h5|hdf5|mat|pkl|orc|avro|` +
 		`(csv|tsv|npy|npz|parquet|arrow)\.zip|(npy|npz|parquet|arrow)\.(gz|zst|xz|bz2))$`)
+	besideSplit = text.Pattern(`(?i)^masks[-_]|[-_]?(masks|20\d\d)$`)
+	labelsName  = text.Pattern(`(?i)^(labels|annotations?)$`)
 )
 
-// splitName matches names of folders of splits or labels, which are classes only beside others.
-var splitName = text.Pattern(`(?i)^((images|masks)[-_])?(train(ing)?|test(ing)?|e?val(uation|id(ation)?)?|dev)` +
-	`([-_]?(images|masks|set|20\d\d))?$|^(labels|annotations?)$`)
-
-// isSplit reports whether a folder of this name may be a split, or have the labels of some.
-func isSplit(name string) bool {
-	return splitName().MatchString(name) || dataset.ParseName(name).Split != ""
+// splitOf returns the split or labels that a folder may have by its name, as val2017, not a file.
+func splitOf(folder string) string {
+	return cmp.Or(dataset.ParseName(besideSplit().ReplaceAllString(folder, "")).Split, labelsName().FindString(folder))
 }
 
 // A listing is what a folder holds, except hidden files and markers such as _SUCCESS.
@@ -106,8 +104,8 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 		name, path, isFolder := entry.Name(), source.Under(dir, entry.Name()), entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
 			info, err := files.Stat(path)
-			isData := Named(name) || isSplit(name) || picture.KindByName(name)+dataset.ParseName(name).Format != ""
-			if err != nil && isData {
+			parsed := dataset.ParseName(name)
+			if err != nil && (Named(name) || picture.KindByName(name)+splitOf(name)+parsed.Format != "") {
 				return l, fault.New(fault.NotFound, "the link leads to nothing").In(path).Because(err)
 			}
 			isFolder = err == nil && info.IsDir()
@@ -125,7 +123,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			err = errors.Join(err, failed)
 			l.folders[name] = inner.image != ""
 			switch {
-			case inner.image != "" && !ours && isSplit(name):
+			case inner.image != "" && !ours && splitOf(name) != "":
 				l.splits = append(l.splits, name)
 			case inner.image != "":
 				l.image, l.classes = inner.image, append(l.classes, name)
@@ -176,7 +174,7 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	key, _, _ := strings.Cut(strings.Join(l.classes, "/"), "=")
 	isOther := func(name string) bool { return !strings.HasPrefix(name, key+"=") }
 	image := func(name string) string { inner, _ := list(files, source.Under(dir, name), 0); return inner.image }
-	isFar := func(name string) bool { return isSplit(name) && image(name) != "" } // perhaps of a copy of the data
+	isFar := func(name string) bool { return splitOf(name) != "" && image(name) != "" } // perhaps of a copy of the data
 	switch {
 	case l.idx != "" && len(l.classes) < 2: // splits may be of the same run, and one has pictures of a web page
 		return nil, nil
@@ -226,20 +224,14 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	return numberTogether(files, append(tables, below...)), nil
 }
 
-// isDoubtful reports whether the folders of images may be splits or classes: splits of several
-// names beside others; more of one name than others; just train beside test1; or test_positive and
-// test_negative alone. Fewer, such as train_interior and train_station of Places365, are classes.
+// isDoubtful reports whether the folders of images may be splits or classes. They are splits if all
+// are called after splits, of several names, and classes if most are not, as in Places365.
 func (l listing) isDoubtful() bool {
-	if len(l.splits) == 1 && len(l.classes) == 1 {
-		name := l.splits[0] // not test_tube
-		last := name[strings.LastIndexAny(name, "-_. ")+1:]
-		return splitName().MatchString(name) || splitName().MatchString(last)
+	isAnother := func(name string) bool { return splitOf(name) != splitOf(l.splits[0]) }
+	if slices.ContainsFunc(l.splits, isAnother) {
+		return l.classes != nil
 	}
-	isAnother := func(name string) bool {
-		return splitName().MatchString(name) || dataset.ParseName(name).Split != dataset.ParseName(l.splits[0]).Split
-	}
-	several := slices.ContainsFunc(l.splits, isAnother)
-	return len(l.splits) > 1 && (several == (l.classes != nil) || !several && len(l.splits) > len(l.classes))
+	return len(l.splits) >= max(1, len(l.classes)) && len(l.splits)+len(l.classes) > 1
 }
 
 // checkAlone returns an error if dir, whose content is l, has two of these: images, tables in its
@@ -287,17 +279,25 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 		if err != nil {
 			return nil, err
 		}
+		_, stem, _ := byExtension(path)
+		stem = strings.TrimPrefix(stem, "split=")
+		above := dataset.ParseName(stem).Split
+		for _, t := range found {
+			own := dataset.ParseName(t.Paths[0]).Split // val in validation is none of another
+			if !strings.HasPrefix(own, above) && !strings.HasPrefix(above, own) {
+				return nil, fault.New(fault.Usage, "found the split %s in the folder of another, %s", own, above).
+					In(t.Paths[0]).WithHint("give the folder alone, or the file; or rename one")
+			}
+		}
 		if len(found) == 1 && name != "data" && found[0].Format.Name != "npy" { // shards of the Hub have names
-			_, stem, _ := byExtension(path)
-			found[0].Name = strings.TrimPrefix(stem, "split=")
+			found[0].Name = stem
 			first := filepath.Base(found[0].Paths[0]) // of the parts
-			isForeign := partName().MatchString(first) && !numberedName().MatchString(first)
-			if isForeign && dataset.ParseName(found[0].Name).Split == "" {
+			if above == "" && partName().MatchString(first) && !numberedName().MatchString(first) {
 				unnamed = append(unnamed, path)
 			}
 		}
 		isEmpty := func() bool { entries, _ := files.ReadDir(path, 1); return len(entries) == 0 }
-		if len(found) == 0 && (isListed || isSplit(name) && !isEmpty()) {
+		if len(found) == 0 && (isListed || splitOf(name) != "" && !isEmpty()) {
 			without = path
 		}
 		below = append(below, found...)
@@ -329,7 +329,7 @@ func readSplits(f source.File, _ fs.FileInfo) ([]string, error) {
 
 // inFiles finds the tables among the files of dir, below the folder that was given unless deep.
 func inFiles(dir string, names []string, deep bool) (tables []Table, err error) {
-	_, above, _ := byExtension(dataset.FolderName(dir))
+	_, base, _ := byExtension(dataset.FolderName(dir))
 	for _, name := range names {
 		f, stem, ok := byExtension(name)
 		if !ok {
@@ -338,12 +338,12 @@ func inFiles(dir string, names []string, deep bool) (tables []Table, err error) 
 		path := source.Under(dir, name)
 		t := Table{Format: f, Name: stem, Paths: []string{path}, Path: path}
 		if own := dataset.ParseName(stem); !deep && f.Name == "npy" && (own.Split == "" || own.Role == dataset.Data) {
-			t.Name += "-" + strings.TrimPrefix(above, "split=") // train/images.npy or images/train.npy
+			t.Name += "-" + strings.TrimPrefix(base, "split=") // train/images.npy or images/train.npy
 		}
 		if m := numberedName().FindStringSubmatch(name); m != nil && m[2] != "" && m[2] != "part" && !f.OneColumn {
 			t.Name, t.Path = m[2], source.Under(dir, m[2]+"-*")
-		} else if (partName().MatchString(name) || isSplit(above) && hubName().MatchString(name)) && !f.OneColumn {
-			t.Name, t.Path = above, dir
+		} else if !f.OneColumn && (partName().MatchString(name) || splitOf(base) != "" && hubName().MatchString(name)) {
+			t.Name, t.Path = base, dir
 		}
 		i := slices.IndexFunc(tables, func(other Table) bool { return other.Name == t.Name })
 		switch {
@@ -397,7 +397,7 @@ func numberTogether(files source.Files, tables []Table) []Table {
 		lacks := func(t Table) bool { _, isThere := t.folders[names[0]]; return !isThere }
 		confirms := func(t Table) bool { return len(t.folders) > 1 && !lacks(t) }
 		isLone := len(names) == 1 && slices.ContainsFunc(with, lacks) && !slices.ContainsFunc(with, confirms)
-		if isNamed && (isLone || !slices.Equal(names, others) && !isSplit(t.Name) && !isSplit(other.Name)) {
+		if isNamed && (isLone || !slices.Equal(names, others) && splitOf(t.Name) == "" && splitOf(other.Name) == "") {
 			doubt = fault.New(fault.Usage, "found other class folders than in %s: they may be splits, classes or "+
 				"neither", other.Path).In(t.Path).WithHint("give the splits one by one; if they are classes, " +
 				"move all images into them; or list the names of all classes: --classes FILE")

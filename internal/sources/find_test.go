@@ -91,7 +91,7 @@ func TestRefused(t *testing.T) {
 		"train/0/0.png x.png":          {fault.Usage, "found both DIR/x.png and DIR/train", "such as DIR/train,"},
 		"Train/0.csv Testing/a/b.csv":  {fault.Usage, "found no table in DIR/Testing, but one in DIR/Train/0", ""},
 		"a/0/0.png b/train/c/d.png":    {fault.Usage, "DIR/b: found splits of images in it, expec", "alone: DIR/b;"},
-		"a.csv b/train/0.png":          {fault.Usage, "DIR/b: found splits of images in it, expected", "move"},
+		"train/x_test.npy":             {fault.Usage, "x_test.npy: found the split test in the folder of", "alone"},
 		"part-0.csv part-1.parquet":    {fault.Usage, "found in in two formats, part-0.csv and part-1.parquet", ""},
 		"train.csv train.csv.gz":       {fault.Usage, "found train in two formats", "of the files: DIR/train.csv.gz"},
 		"a-00000-of-00002.csv":         {fault.Malformed, "found 1 file of a, such as a-00000-of-00002", "DIR/a-"},
@@ -142,8 +142,8 @@ func TestDoubts(t *testing.T) {
 	t.Parallel()
 	for files, want := range map[string]bool{"train/good/0.png test/good/0.png test/bad/0.png masks/bad/0.png": false,
 		"train/a/0.png train/b/0.png val/all/0.png test/all/0.png": true, "train/0.png car/0.png": true,
-		"my_test/0.png car/0.png": true, "train_images/0.png test1/0.png": true, "test_tube/0.png car/0.png": false,
-		"test_a/0.png test_b/0.png": true, "trainSet/0.png testSet/0.png": false,
+		"my_test/0.png car/0.png": true, "train_images/0.png test1/0.png": true, "test_tube/0.png car/0.png": true,
+		"test_a/0.png test_b/0.png": true, "valset/0.png masks_dev/0.png": false,
 		"test_a/0.png test_b/0.png x/0.png":                 true,
 		"test_a/0.png test_b/0.png x/0.png y/0.png z/0.png": false} {
 		for _, table := range must.Get(Find(source.Local{}, touch(t, strings.Fields(files)...)))(t) {
