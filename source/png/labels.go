@@ -156,9 +156,9 @@ func (t *table) inOrder(all []string) error {
 		case !utf8.ValidString(name):
 			return fault.New(fault.Malformed, "the name of the class folder %s is not UTF-8", name).
 				WithHint("rename the folders and their files: convmv -f WINDOWS-1252 -t UTF-8 -r --notest FOLDER")
-		case len(all) == 1 || slices.Contains([]string{"images", "image", "imgs", "masks"}, strings.ToLower(name)):
+		case len(all) == 1 || slices.Contains(strings.Fields("images image imgs masks docs"), strings.ToLower(name)):
 			return fault.New(fault.Usage, "found images in the folder %s, which may be a class or none", name).
-				WithHint("give that folder, if it is no class, or the names of all classes in a file: --classes FILE")
+				WithHint("if it is no class, give it alone or move it away; else list the classes: --classes FILE")
 		case isNumber && n != int64(label):
 			return fault.New(fault.Usage, "the class folder %s may be label %[1]s or, by the order of names, %d", name,
 				label).WithHint("list the names of labels 0, 1, and so on, in this order, in a file: --classes FILE")
