@@ -189,23 +189,23 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 			`(cd %s && for d in %s=*; do mv -- "$d" "${d#*=}"; done)`, text.Path(dir), text.Quote(key))
 	case l.unread != "":
 		return nil, unreadError(dir, l.unread)
+	case !deep && len(l.folders)+len(l.files) == 1 && isFar(filepath.Base(dir)): // as Kaggle packs train/train
+		return folder(files, source.Under(dir, filepath.Base(dir)), false)
 	case !deep && l.image == "" && slices.ContainsFunc(slices.Collect(maps.Keys(l.folders)), isFar):
 		return nil, fault.New(fault.Usage, "found splits of images in it, expected splits above class folders").In(dir).
 			WithHint("give it alone: %s; or move it away", text.Path(dir))
 	}
-	var doubt error
+	doubt, below := error(nil), []Table(nil)
 	if l.isDoubtful() {
-		one := source.Under(dir, l.splits[0])
-		l.image = cmp.Or(l.image, one)
+		l.image = cmp.Or(l.image, source.Under(dir, l.splits[0]))
 		doubt = fault.New(fault.Usage, "found images in folders that may be splits or classes: %s",
 			strings.Join(slices.Concat(l.splits, l.classes), ", ")).In(dir).WithHint("give the splits one by one, such"+
-			" as %s; or list the names of all classes in a file: --classes FILE", text.Path(one))
+			" as %s; or list the names of all classes: --classes FILE", text.Path(source.Under(dir, l.splits[0])))
 	}
 	if l.image != "" { // package png reads its metadata
 		l.files = slices.DeleteFunc(l.files, func(name string) bool { return name == schema.MetadataFile })
 	}
 	tables, err := inFiles(dir, l.files, deep)
-	var below []Table
 	if err == nil && (deep || l.image != "" || tables != nil) {
 		below, err = inFolders(files, dir, l)
 	}

@@ -58,7 +58,7 @@ func TestFind(t *testing.T) {
 		"class folders: numbers": {"a=1/0.png b=2/1.png", "png in 1"},
 		"splits of classes":      {"train/0/0.png test/0/1.png", "png test 1, png train 1"},
 		"splits without labels":  {"trainSet/_0_36.png Test/0.png", "png Test 1, png trainSet 1"},
-		"splits of a name":       {"seg_train/0.png seg_test/0.png", "png seg_test 1, png seg_train 1"},
+		"splits of a name":       {"seg_train/seg_train/a/0.png seg_test/0.png", "png seg_test 1, png seg_train 1"},
 		"our class folders":      {"train/0.png test/0.png .idxport-classes", "png in 1"},
 		"folders of other files": {"train.csv docs/index.html", "csv train 1"},
 	} {
