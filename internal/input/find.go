@@ -225,15 +225,20 @@ func (o Options) splitsOfTables(tables []sources.Table) ([]dataset.Split, error)
 	return o.namedSplits(splits, tables[0].Format.OneColumn && !folder)
 }
 
-// parseNames parses the names of tables; train-fine_label is none of labels beside train-image.
+// parseNames parses the names of tables; train-fine_label is none of labels beside train-image, and
+// weight_dev is of the split dev beside others.
 func parseNames(tables []sources.Table) (names []dataset.Name) {
 	for _, t := range tables {
 		names = append(names, dataset.ParseName(t.Name))
 	}
 	for i, n := range names {
 		paired := slices.ContainsFunc(names, n.Pairs)
+		split, _, _ := dataset.CutSplit(n.Stem)
 		for _, other := range names {
 			column := n.ColumnOf(other)
+			if tables[i].Format.OneColumn && n.Split == "" && n.Role == dataset.Data && other.Split == split {
+				names[i].Split = split
+			}
 			if !paired && tables[i].Format.OneColumn && n.Role != dataset.Data && column != "" {
 				names[i].Role, names[i].Split, names[i].Prefix = dataset.Data, other.Split, other.Prefix+"-"+column
 			}
@@ -271,12 +276,12 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 	return nil
 }
 
-// splitOfArray returns the index of the split for an array without train or test in its name, −1
-// if there is none: the split whose name or stem is a prefix of the array's name, or else the only
-// unnamed split, unless both have images or both have labels.
+// splitOfArray returns the index of the split for an array without one in its name, −1 if there is
+// none: the unnamed split whose stem is a prefix of the array's name, or else the only unnamed one,
+// unless both have images or both have labels.
 func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 	i := slices.IndexFunc(splits, func(s dataset.Split) bool {
-		return s.Name == "" && s.Stem == stem || strings.HasPrefix(name.Prefix, cmp.Or(s.Name, s.Stem)+"-")
+		return s.Name == "" && (s.Stem == stem || strings.HasPrefix(name.Prefix, s.Stem+"-"))
 	})
 	if i >= 0 {
 		return i
