@@ -90,14 +90,14 @@ func longNames(flags []flagSpec) (names []string) {
 	return names
 }
 
-// checkValue returns an error if value, which follows the flag, begins with a hyphen: it is another
-// flag, perhaps after a forgotten value. Numbers, such as "-100:" for --rows, are values.
+// checkValue returns an error if value, which follows the flag, is another flag (a value may be
+// forgotten) or a list that goes on after a space. Numbers, such as "-100:" for --rows, are values.
 func checkValue(flag, value string) error {
-	if len(value) < 2 || value[0] != '-' || unicode.IsDigit(rune(value[1])) {
+	if !strings.HasSuffix(value, ",") && (len(value) < 2 || value[0] != '-' || unicode.IsDigit(rune(value[1]))) {
 		return nil
 	}
 	return usagef("%s is followed by %q, expected a value", flag, value).
-		WithHint("a value that begins with - is written %s=%s", flag, text.Quote(value))
+		WithHint("if this is the value, write %s=%s; a list has no spaces, or is in quotes", flag, text.Quote(value))
 }
 
 // adviseFlag returns the hint for an unknown flag.
