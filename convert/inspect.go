@@ -130,16 +130,13 @@ func findAnyway(ctx context.Context, r *request) (in *inputs, swapped, err error
 	if strict == nil {
 		return &inputs{r, set}, nil, nil
 	}
-	lenient := r.input
-	lenient.Salvage = true
-	anyway, err := input.Find(ctx, lenient, true)
+	anyway, err := input.Find(ctx, r.input, true)
 	if err != nil {
 		return nil, nil, strict
 	}
 	if errors.Is(strict, dataset.ErrSwapped) {
 		swapped = strict
 	}
-	anyway.Salvage = r.Salvage // else inspectFile would not report the damage
 	return &inputs{r, anyway}, swapped, nil
 }
 

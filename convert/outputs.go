@@ -65,13 +65,13 @@ func (out *output) shownName() string {
 	return out.path
 }
 
-// planOutputs returns the outputs of all jobs, in their order. It is an error if two have the same
-// place, or if an output is impossible at its path.
-func planOutputs(ctx context.Context, in *inputs, jobs []*job) (outputs []*output, err error) {
+// planOutputs returns the outputs of all jobs at the targets, in the order of the jobs. It is an
+// error if two have the same place, or if an output is impossible at its path.
+func planOutputs(ctx context.Context, in *inputs, jobs []*job, targets []target) (outputs []*output, err error) {
 	taken := map[string]*job{}
 	for _, j := range jobs {
 		var all []*output
-		for _, t := range in.request.targets {
+		for _, t := range targets {
 			for _, f := range t.formats {
 				outs, err := outputsAt(ctx, in, t, j, f)
 				if err != nil {
@@ -108,8 +108,8 @@ func checkOutput(in *inputs, out *output) error {
 		out.format.Images && slices.ContainsFunc(out.job.schema.Columns, images.Planes) || out.format.WriteOnly):
 		return usagef("--verify: %s cannot be read back as it is written", out.shownName()).
 			WithHint("leave out --verify, or write %s with a command of its own", out.format.Name)
-	case out.path == Stdio && (out.shards != "" || r.IfChanged || r.Verify):
-		return usagef("standard output cannot be many files, be up to date or be read again").
+	case isStream(out.path) && (out.shards != "" || r.IfChanged || r.Verify):
+		return usagef("%s cannot be many files, be up to date or be read again", out.shownName()).
 			WithHint("name a file or folder, or leave out --rows-per-file, --if-changed and --verify")
 	case text.IsURL(out.path) && out.isFolder():
 		return usagef("%s: outputs of several files cannot be published in object storage in one step", out.path).
@@ -128,14 +128,13 @@ func checkOutput(in *inputs, out *output) error {
 func checkColumns(j *job, all []*output) error {
 	outs := slices.DeleteFunc(slices.Clone(all), func(out *output) bool { return !out.single })
 	missing := source.Names(j.table.Columns())
-	several := len(missing) > 1
 	for i, out := range outs {
 		name := out.writtenColumn().Name
 		same := func(other *output) bool {
 			return other.format.Name == out.format.Name && other.options.Column == out.options.Column &&
 				other.options.Compression == out.options.Compression
 		}
-		if k := slices.IndexFunc(outs[:i], same); several && k >= 0 {
+		if k := slices.IndexFunc(outs[:i], same); k >= 0 && len(j.table.Columns()) > 1 {
 			return usagef("%s and %s would both hold the column %s of %s", outs[k].shownName(), out.shownName(),
 				name, j.title()).WithHint("%s", adviseColumns(out))
 		}

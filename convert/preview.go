@@ -37,8 +37,9 @@ func (t *Table) Read(ctx context.Context, b *source.Raw) error {
 // sheet. Like the outputs of [Run], the sheets appear when all of them are complete.
 func Preview(ctx context.Context, s Source, view View, to Target,
 	draw func(*Table) (sheet image.Image, images int64, err error)) (*Report, error) {
-	report := NewReport(s.Events)
-	in, jobs, err := openAll(ctx, Options{Source: s, View: view}, report) // without to, which is of sheets
+	report, sheets := NewReport(s.Events), to.Outputs
+	to.Outputs = nil // sheets are in no format of Run
+	in, jobs, err := openAll(ctx, Options{s, view, to}, report)
 	defer releaseAll(jobs)
 	if err != nil {
 		return report, err
@@ -53,7 +54,7 @@ func Preview(ctx context.Context, s Source, view View, to Target,
 	if len(shown) == 0 {
 		return report, noRows(jobs[0])
 	}
-	p, err := prepareSheets(ctx, *in, shown, to)
+	p, err := prepareSheets(ctx, in, shown, sheets)
 	if err != nil {
 		return report, err
 	}
@@ -90,13 +91,12 @@ func Preview(ctx context.Context, s Source, view View, to Target,
 
 func noRows(j *job) error { return usagef("%s has no rows to show", j.title()) }
 
-// prepareSheets makes the destinations of the sheets of all jobs, if there are outputs: one file,
-// or a folder that gets a sheet of each split.
-func prepareSheets(ctx context.Context, in inputs, jobs []*job, to Target) (*publication, error) {
-	r := *in.request
-	r.Target, in.request = to, &r
-	if len(to.Outputs) > 0 {
-		f, path, named, err := cutFormat(to.Outputs[0])
+// prepareSheets makes the destinations of the sheets of all jobs, if there are any: one file, or a
+// folder that gets a sheet of each split.
+func prepareSheets(ctx context.Context, in *inputs, jobs []*job, sheets []string) (*publication, error) {
+	var targets []target
+	if len(sheets) > 0 {
+		f, path, named, err := cutFormat(sheets[0])
 		if err != nil {
 			return nil, err
 		}
@@ -106,16 +106,16 @@ func prepareSheets(ctx context.Context, in inputs, jobs []*job, to Target) (*pub
 		switch {
 		case text.IsURL(path):
 			return nil, usagef("preview cannot write to a URL").WithHint("write a local file")
-		case len(to.Outputs) > 1 || !isFile && !container:
-			return nil, usagef("-o %s: expected a local .png file, a folder, or -", strings.Join(to.Outputs, " -o ")).
+		case len(sheets) > 1 || !isFile && !container:
+			return nil, usagef("-o %s: expected a local .png file, a folder, or -", strings.Join(sheets, " -o ")).
 				WithHint("write -o %s", text.Path(stem+".png"))
 		}
-		r.targets = []target{{path: path, named: named, container: container,
+		targets = []target{{path: path, named: named, container: container,
 			formats: []sinks.Format{{Name: "png", Extension: ".png"}}}}
 	}
-	outputs, err := planOutputs(ctx, &in, jobs)
+	outputs, err := planOutputs(ctx, in, jobs, targets)
 	if err != nil {
 		return nil, err
 	}
-	return prepare(ctx, &r, outputs, in.set.Paths(), "")
+	return prepare(ctx, in.request, outputs, in.set.Paths(), "")
 }

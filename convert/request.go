@@ -34,7 +34,7 @@ type request struct {
 	report   *Report
 }
 
-// newRequest parses options. Each option about outputs must apply to one of them, if there are any.
+// newRequest parses options. Each option about outputs must apply to one of them.
 func newRequest(o Options, report *Report) (*request, error) {
 	o.MaxRecordBytes = cmp.Or(o.MaxRecordBytes, DefaultMaxRecordBytes)
 	r := &request{Options: o, report: report}
@@ -64,9 +64,6 @@ func newRequest(o Options, report *Report) (*request, error) {
 	}
 	if r.expected, err = parseExpect(r.Expect); err != nil {
 		return nil, err
-	}
-	if len(r.Outputs) == 0 { // verify, inspect and preview have none
-		return r, nil
 	}
 	parts, _ := r.choice.Parts()
 	if r.targets, err = parseTargets(r.input.Storage.Store, r.Options, parts); err != nil {
@@ -175,20 +172,18 @@ func (r *request) replaces() bool { return r.Overwrite || r.IfChanged }
 func (r *request) scratch() (*os.File, error) {
 	for _, t := range r.targets {
 		path, _, _ := strings.Cut(t.path, "{")
-		info, err := os.Stat(path)
-		if t.path == Stdio || text.IsURL(t.path) || err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-			continue // such as /dev/null: nothing is written to a disk
+		if isStream(path) || text.IsURL(path) {
+			continue
 		}
-		for (err != nil || !info.IsDir()) && path != filepath.Dir(path) { // to the nearest folder that exists
+		for path != filepath.Dir(path) && !folderAt(path) { // to the nearest folder that exists
 			path = filepath.Dir(path)
-			info, err = os.Stat(path)
 		}
 		return publish.Scratch(path)
 	}
 	return publish.Scratch(os.TempDir())
 }
 
-// checkUsed returns an error if a flag applies to no output.
+// checkUsed returns an error if a flag applies to no output. Verify, Inspect and Preview have none.
 func (r *request) checkUsed() error {
 	var uses []input.FlagUse
 	add := func(flag string, given bool, used func(sinks.Format) bool) {
@@ -213,7 +208,7 @@ func (r *request) checkUsed() error {
 				"or end their names in .gz or .zst: for example --compression csv=gzip")
 		}
 	}
-	onlyNamed := r.LabelColumn != "" && !r.input.PlacesLabel() && !r.Stratify && !r.choice.ByClass()
+	onlyNamed := r.targets != nil && r.LabelColumn != "" && !r.input.PlacesLabel() && !r.Stratify && !r.choice.ByClass()
 	ofLabels := func(f sinks.Format) bool { return r.placesLabel(f) || r.isHub(f) }
 	return input.CheckUses("output", append(uses, input.FlagUse{Flag: "label-column", Given: onlyNamed,
 		Used: r.Classes != "" || r.makes(ofLabels) && (r.Columns == nil || slices.Contains(r.Columns, r.LabelColumn)),
@@ -279,23 +274,20 @@ func parsePerFormat(flag string, args []string, accepted func(sinks.Format) []st
 		} else {
 			return nil, unknownFormat(fmt.Sprintf("--%s %s", flag, arg), name)
 		}
-		v := formatValue{name, value}
+		v, twice := formatValue{name, value}, false
 		var known []string
 		for _, f := range sinks.All() {
-			if f.Name == name || !named {
-				known = append(known, accepted(f)...)
+			if named && f.Name != name {
+				continue
 			}
-		}
-		// Two values clash only if one format would take both.
-		clashes := func(other formatValue) bool {
-			return other.format == name && slices.ContainsFunc(sinks.All(), func(f sinks.Format) bool {
-				return v.appliesTo(f, accepted(f)) && other.appliesTo(f, accepted(f))
-			})
+			known = append(known, accepted(f)...)
+			takes := func(other formatValue) bool { return other.format == name && other.appliesTo(f, accepted(f)) }
+			twice = twice || v.appliesTo(f, accepted(f)) && slices.ContainsFunc(values, takes)
 		}
 		slices.Sort(known)
 		word, _, _ := strings.Cut(value, ":")
 		switch {
-		case slices.ContainsFunc(values, clashes):
+		case twice:
 			return nil, usagef("--%s is given twice for the same formats", flag)
 		case known == nil:
 			return nil, usagef("--%s %s: it does not apply to %s", flag, arg, name)

@@ -34,7 +34,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return report, err
 	}
-	outputs, err := planOutputs(ctx, in, jobs)
+	outputs, err := planOutputs(ctx, in, jobs, in.request.targets)
 	if err != nil {
 		return report, err
 	}

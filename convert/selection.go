@@ -68,10 +68,10 @@ func chooseRows(ctx context.Context, in *inputs) (chosen []chosenSplit, err erro
 				return nil, aboutSplit(err, s, in.set.Splits)
 			}
 		}
-		chosen = append(chosen, pieces...)
-	}
-	for i, c := range chosen {
-		chosen[i].Files = neededFiles(c.Split, wantedColumns(r, false))
+		for _, c := range pieces {
+			c.Files = neededFiles(c.Split, wantedColumns(r, false))
+			chosen = append(chosen, c)
+		}
 	}
 	return chosen, nil
 }

@@ -85,6 +85,10 @@ func parseTarget(arg string, wanted []sinks.Format, sharded bool) (target, error
 		parquet, _ := sinks.Named("parquet")
 		wanted = []sinks.Format{parquet}
 	}
+	if info, err := os.Stat(arg); err == nil && !info.IsDir() {
+		return target{}, usagef("-o %s: found a file, expected a folder, or the format of the file", arg).
+			WithHint("write -o %s=%s", wanted[0].Name, text.Quote(arg))
+	}
 	return target{path: arg, container: true, formats: wanted}, nil
 }
 
@@ -180,9 +184,17 @@ func unknownExtension(arg, ext string) error {
 }
 
 // namesFolder reports whether path ends with a slash, or is an existing folder.
-func namesFolder(path string) bool {
+func namesFolder(path string) bool { return endsAsFolder(path) || folderAt(path) }
+
+func folderAt(path string) bool {
 	info, err := os.Stat(path)
-	return endsAsFolder(path) || err == nil && info.IsDir()
+	return err == nil && info.IsDir()
+}
+
+// isStream reports whether path is standard output, a device or a FIFO, which cannot be read again.
+func isStream(path string) bool {
+	info, err := os.Stat(path)
+	return path == Stdio || err == nil && !info.IsDir() && !info.Mode().IsRegular()
 }
 
 // endsAsFolder reports whether path, which is not empty, ends with a slash, or \ on Windows.

@@ -55,7 +55,8 @@ func compareTables(ctx context.Context, r *request, expected *job, found source.
 	if differences != nil {
 		return Verified{}, differ(c.path(origin), differences...)
 	}
-	return Verified{Path: c.paths[0], Paths: c.paths, Rows: rows, Columns: compared, Missing: both.Missing}, nil
+	return Verified{Path: c.paths[0], Paths: c.paths, Split: expected.split.Name, Rows: rows, Columns: compared,
+		Missing: both.Missing}, nil
 }
 
 // path returns the one of the paths with the base name origin, or all of them.
@@ -229,17 +230,15 @@ func verifyTable(ctx context.Context, out *inputs, expected *job, found source.T
 	oneColumn := len(own.Files) == 1 && out.isFile(file) && (out.set.IDX() || table.Format.OneColumn)
 	c := comparison{text: table.Format.Untyped, partial: oneColumn} // a file of one column may lack others
 	for _, f := range own.Files {
-		if !slices.Contains(c.paths, f.Path) { // a .npz file has several columns
-			c.paths = append(c.paths, f.Path)
-		}
+		c.paths = append(c.paths, f.Path)
 	}
+	c.paths = slices.Compact(c.paths) // a .npz file has several columns
 	result, err := compareTables(ctx, r, expected, found, c)
 	r.report.addInfo(source.About(expected.table))
 	r.report.addInfo(source.About(found))
 	if err != nil {
 		return err
 	}
-	result.Split = expected.split.Name
 	r.report.Verified = append(r.report.Verified, result)
 	if len(result.Missing) > 0 {
 		r.report.Note("%s does not hold %s", file, strings.Join(result.Missing, ", "))

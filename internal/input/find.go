@@ -35,7 +35,7 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 		}
 		in.Splits, err = o.splitsOfTables(found)
 	} else {
-		probe := o.idxOptions(ctx)
+		probe := o.idxOptions(ctx, o.Salvage || damaged)
 		in.Splits, err = dataset.Find(o.Args, prober{ctx, probe}, dataset.Options{Dataset: o.Dataset, Split: o.Split,
 			Damaged: damaged, Files: probe.Files, Table: sources.Named})
 	}

@@ -45,8 +45,8 @@ func (o Options) PlacesLabel() bool {
 }
 
 // idxOptions returns the options that IDX files are read with.
-func (o Options) idxOptions(ctx context.Context) source.Options {
-	return source.Options{MaxRecordSize: o.MaxRecordBytes, Salvage: o.Salvage, Files: o.Storage.Files(ctx)}
+func (o Options) idxOptions(ctx context.Context, salvage bool) source.Options {
+	return source.Options{MaxRecordSize: o.MaxRecordBytes, Salvage: salvage, Files: o.Storage.Files(ctx)}
 }
 
 // A Set is the splits that the arguments hold. Their tables can be opened any number of times,

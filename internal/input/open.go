@@ -54,7 +54,7 @@ func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, co
 	if _, ok := in.tables[f.Path]; ok {
 		return in.openTable(ctx, f, columns)
 	}
-	options := in.idxOptions(ctx)
+	options := in.idxOptions(ctx, in.Salvage)
 	options.Name, options.Shape = f.Name, f.Shape
 	if isLabels(f) && s.Dataset != nil {
 		options.Classes = s.Dataset.Classes
