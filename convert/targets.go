@@ -166,10 +166,10 @@ func unknownFormat(arg, name string) *fault.Error {
 // unknownExtension returns the error for an output whose name has an unknown file extension.
 func unknownExtension(arg, ext string) error {
 	inner := strings.TrimSuffix(arg, ext)
-	f, _, known := sinks.ByName(inner) // x.csv.bz2 and x.parquet.gz have known ones inside
+	f, codec, known := sinks.ByName(inner) // x.csv.bz2 and x.parquet.gz have known ones inside
 	advice := Alternative(ext)
 	switch {
-	case known && f.Compressible:
+	case known && f.Compressible && codec == "none":
 		advice = fmt.Sprintf("write -o %s or -o %s", text.Path(inner+".gz"), text.Path(inner+".zst"))
 	case known:
 		advice = fmt.Sprintf("write -o %s; --compression compresses Parquet and Arrow", text.Path(inner))

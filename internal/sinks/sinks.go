@@ -151,11 +151,11 @@ func (f Format) Compressions() []string {
 // wrappings are the extensions of files that are compressed as a whole.
 var wrappings = []struct{ ext, codec string }{{".gz", "gzip"}, {".zst", "zstd"}}
 
-// unwrap removes the extension of a compressed file from name and returns the codec.
+// unwrap removes the extension of a compressed file from name, in any case, and returns the codec.
 func unwrap(name string) (rest, codec string) {
 	for _, w := range wrappings {
-		if rest, ok := strings.CutSuffix(name, w.ext); ok {
-			return rest, w.codec
+		if n := len(name) - len(w.ext); n >= 0 && strings.EqualFold(name[n:], w.ext) {
+			return name[:n], w.codec
 		}
 	}
 	return name, "none"
