@@ -161,17 +161,14 @@ func unwrap(name string) (rest, codec string) {
 	return name, "none"
 }
 
-// SplitName splits path before its extension, of one or two parts: "data" and ".csv.gz".
+// SplitName splits path before what names its format and compression: "data" and ".csv.gz", or
+// "train-images" and "-idx3-ubyte".
 func SplitName(path string) (stem, ending string) {
-	stem = path
-	for range 2 {
-		ext := filepath.Ext(stem)
-		stem, ending = strings.TrimSuffix(stem, ext), ext+ending
-		if _, codec := unwrap(ext); codec == "none" {
-			break
-		}
+	name, _ := unwrap(path)
+	if stem = published().ReplaceAllString(name, ""); stem == name {
+		stem = strings.TrimSuffix(name, filepath.Ext(name))
 	}
-	return stem, ending
+	return stem, path[len(stem):]
 }
 
 // FileExtension returns the extension of files of f that codec compresses as a whole; "" is none.
