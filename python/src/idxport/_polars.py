@@ -84,7 +84,6 @@ def _messages(stream: IO[bytes]) -> Iterator[tuple[int, bytes, bytes]]:
         vtable = table - unpack_from("<i", head, table)[0]
         length, _, _, kind, _, place = unpack_from("<6H", head, vtable)
         size = unpack_from("<q", head, table + place)[0] if length > 10 and place else 0
-        body = stream.read(size)
-        if len(body) < size:
+        if len(body := stream.read(size)) < size:
             return
         yield head[table + kind], head, body

@@ -250,9 +250,8 @@ def arguments(name: str, inputs: Sequence[Path], options: dict[str, Option]) -> 
             continue
         if key == "rows" and not isinstance(value, (str, slice, range)):
             raise TypeError(f"rows={value!r:.80}: expected slice(0, 100), range(100) or '0:100'; for other rows, index the arrays")
-        texts = [_text(value)] if isinstance(value, (str, bytes, os.PathLike, range)) or not isinstance(value, Sequence) else [_text(each) for each in value]
-        if key in _PATHS:
-            texts = [expanded(each) for each in texts]
+        text_of: Callable[[Any], str] = expanded if key in _PATHS else _text
+        texts = [text_of(value)] if isinstance(value, (str, bytes, os.PathLike, range)) or not isinstance(value, Sequence) else [*map(text_of, value)]
         if not texts and key != "where":
             raise ValueError(f"{key}={value!r} is empty, expected one value or more")
         if key in _JOINED:

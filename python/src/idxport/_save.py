@@ -34,8 +34,8 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
         Replace existing files.
     arrays
         By the names of their columns, such as `image` and `label`: whatever `numpy.asarray` takes, such
-        as tensors of PyTorch on the CPU. The first dimension is the number of records. Integers that
-        IDX lacks, such as int64, become int32 if all values fit. Missing values are an error.
+        as tensors of PyTorch on the CPU, or a pandas column of arrays. The first dimension is the number of records.
+        Integers that IDX lacks, such as int64, become int32 if all values fit. Missing values are an error.
 
     >>> idxport.save("train-images-idx3-ubyte.gz", image=images)
     >>> idxport.save("digits/", split="train", image=images, label=labels)
@@ -105,6 +105,8 @@ def _numbers(np: Any, column: str, values: Any) -> Any:
     if (missing := np.asarray(_missing(np, values))).ndim and missing.any():
         row = missing.reshape(len(values), -1).any(1).argmax()
         raise TypeError(f"{column}: found a missing value in row {row}, expected numbers: fill missing values in, or leave out their records")
+    if getattr(values, "dtype", None) == "O" and values.ndim:  # as pandas has images
+        return _numbers(np, column, list(values))
     array = np.asarray(values)
     if array.dtype.kind not in "biuf" or not array.ndim:
         raise TypeError(f"{column}: found {array.dtype} of shape {array.shape}, expected an array of numbers, one or more for each record")
@@ -117,7 +119,7 @@ def _missing(np: Any, values: Any) -> Any:
         kinds = values.dtypes if values.ndim > 1 else [values.dtype]
         nullable = [kind.kind == "O" or not isinstance(getattr(kind, "na_value", 0.0), float) for kind in kinds]
         return any(nullable) and np.asarray(values.isna()) & nullable
-    if isinstance(values, (list, tuple)) or (getattr(values, "dtype", None) == "O" and values.ndim):
+    if isinstance(values, (list, tuple)):
         plain = {np.ndarray, *np.sctypeDict.values()}  # a list of numbers of NumPy may be long
         return [each is None or (type(each) not in plain and hasattr(each, "__array__") and np.any(np.asarray(_missing(np, each)))) for each in values]
     if columns := getattr(values, "iter_columns", getattr(values, "itercolumns", None)):  # of tables of polars and Arrow
