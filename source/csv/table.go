@@ -84,9 +84,12 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 
 // begin reads the header, if there is one, and examines the first rows.
 func (t *table) begin() error {
-	if _, err := t.in.Peek(1); err == io.EOF && t.options.Like != nil && t.options.Header != nil && !*t.options.Header {
-		t.columns, t.err = t.options.Like, err // no rows
-		return nil
+	o := t.options // those of an output are first like no columns, then like those of the inputs
+	if o.Like != nil && (o.Header == nil && len(o.Like) == 0 || o.Header != nil && !*o.Header) {
+		if _, err := t.in.Peek(1); err == io.EOF {
+			t.columns, t.err = o.Like, err // no rows
+			return nil
+		}
 	}
 	if err := t.readFirstLine(); err != nil {
 		return err
