@@ -44,7 +44,7 @@ func (t *table) readFirstLine() error {
 	line, err := t.record(nil)
 	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // the mark that Excel and Windows write before UTF-8
 	first, _, _ := bytes.Cut(line, []byte("\n"))          // of a quoted name, or all that is no CSV file
-	control := bytes.IndexFunc(bytes.TrimSuffix(first, []byte("\r")), func(r rune) bool { return r < ' ' && r != '\t' })
+	control := bytes.IndexFunc(bytes.TrimRight(first, "\r"), func(r rune) bool { return r < ' ' && r != '\t' })
 	message, hint := idx.Foreign(first[:min(len(first), 512)], "CSV") // a line may have megabytes
 	switch {
 	case bytes.HasPrefix(first, []byte("sep=")), bytes.IndexAny(first, "#%@") == 0 && t.options.Header == nil:
@@ -161,7 +161,7 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 	index := words == 1 && bytes.HasPrefix(bytes.TrimPrefix(row, []byte(indexName)), []byte{t.comma})
 	nameless = (words == 0 || index) && (from0 || from1 || renamed)
 	if words > 0 { // a row may have texts, too
-		return words, nameless, values == words || numbers == 1 || !from0 && !from1
+		return words, nameless, values == words && !index || numbers == 1 || !from0 && !from1
 	}
 	return 0, nameless, from0 || from1 && numbers > 1 ||
 		!repeats && (renamed || quoted || integers && (numbers >= 64 || numbers > 3 && largest < numbers))

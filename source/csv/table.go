@@ -203,7 +203,7 @@ func (t *table) record(dst []byte) ([]byte, error) {
 		case err == io.EOF && quotes%2 != 0:
 			return dst, t.inRow(t.cut, "close it, or remove it", "found a quote that is not closed")
 		case err == io.EOF || err == nil && quotes%2 == 0:
-			return bytes.TrimSuffix(bytes.TrimSuffix(dst, []byte{'\n'}), []byte{'\r'}), nil
+			return bytes.TrimRight(bytes.TrimSuffix(dst, []byte{'\n'}), "\r"), nil
 		case err != nil && err != bufio.ErrBufferFull:
 			return dst, fault.In(t.path, err)
 		}
