@@ -90,24 +90,17 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 		ready = append(ready, p)
 	}
 	return func() error {
-		if err := s.begin(); err != nil {
-			return err
+		err := s.begin()
+		for i := 0; err == nil && i < len(ready); i++ {
+			err = s.out.Append(ready[i])
 		}
-		for _, p := range ready {
-			if err := s.out.Append(p); err != nil {
-				return err
+		for err == nil && !c.done() {
+			var p compressed.Block
+			if p, err = s.render(c); err == nil {
+				err = s.out.Append(p)
 			}
 		}
-		for !c.done() {
-			p, err := s.render(c)
-			if err != nil {
-				return err
-			}
-			if err := s.out.Append(p); err != nil {
-				return err
-			}
-		}
-		return nil
+		return err
 	}, nil
 }
 

@@ -169,6 +169,19 @@ func TestParseUint8s(t *testing.T) {
 	}
 }
 
+// TestCut cuts any number of fields, with many separators beside each other or far apart.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	const row = "1,22,,333,,,,,,,,,,,4444,55555555555555555555,6,77,888,,9,10,11,12,13,,\n"
+	fields := strings.SplitAfter(row, ",")
+	for n := range fields {
+		span, rest := cut([]byte(row), ',', n)
+		if want := strings.Join(fields[:n], ""); string(span) != want || string(rest) != row[len(want):] {
+			t.Errorf("%d fields: found %q and %q, expected %q", n, span, rest, want)
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	rows := strings.Repeat
