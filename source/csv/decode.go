@@ -99,8 +99,7 @@ func (s *stats) observe(text []byte, plain *strings.Replacer) {
 func cut(row []byte, comma byte, n int) (span, rest []byte) {
 	end := 0
 	for n > 8 && end+n <= len(row) { // n fields have at least n bytes, and counting is fast
-		next := end + n
-		n, end = n-bytes.Count(row[end:next], []byte{comma}), next
+		n, end = n-bytes.Count(row[end:end+n], []byte{comma}), end+n
 	}
 	for range n {
 		end += bytes.IndexByte(row[end:], comma) + 1
@@ -216,9 +215,9 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 		return left
 	case d != 0 && (f.Shape != nil || !t.tensors || d == idx.Int32 && !s.fractions):
 		f.dtype = d
-	case s.floats && (s.fractions || !t.tensors || !isLabel) || s.min < math.MinInt32 || s.max > math.MaxInt32:
+	case s.floats && (s.fractions || !isLabel) || s.min < math.MinInt32 || s.max > math.MaxInt32:
 		f.dtype = idx.Float64 // but labels written 5.0, as in one array with the pixels, are integers
-	case s.min < 0 || s.max > math.MaxUint8 || t.err == nil && t.tensors && s.rising && f.Name != labelName:
+	case s.min < 0 || s.max > math.MaxUint8 || t.err == nil && s.rising && f.Name != labelName:
 		f.dtype = idx.Int32 // also for numbers of rows, which grow after those that were examined
 	default:
 		f.dtype = idx.Uint8

@@ -78,6 +78,7 @@ func TestColumns(t *testing.T) {
 		{"points", "a\n1\n0.33333334\n", none, "a:float64[]", ""},
 		{"NaN and infinities", "a\nnan\n-inf\nInfinity\n", none, "a:float64[]", ""},
 		{"labels with a point", "label,pixel0,pixel1\n5.0,1,2\n7e0,3,4\n", none, "label:uint8[] image:uint8[2]", ""},
+		{"labels with a point, alone", "a,label\n1.0,5.0\n2.0,7e0\n", none, "a:float64[] label:uint8[]", ""},
 		{"labels of savetxt", "5.00e+00,1.50e+00,0.00e+00,0.00e+00,0.00e+00\n6e+00,1.5,0,0,0\n", none,
 			"label:uint8[] image:float64[2 2]", ""},
 		{"a label and an image in colours", strings.Repeat("7"+strings.Repeat(",0", 192)+"\n3"+
@@ -100,8 +101,8 @@ func TestColumns(t *testing.T) {
 		{"numbers of others beside a label", "id,label\n0,1\n0,2\n", options{Classes: []string{"", "1", "2", "0"}},
 			"id:uint8[] label:uint8[]", ""},
 		{"a list alone", "pixels\n1 2 3 4\n", none, "pixels:uint8[2 2]", ""},
-		{"numbers of rows", "id,p0,p1\n0,5,6\n1," + strings.Repeat(" ", sampleSize) + "5,6\n2,7,8\n", none,
-			"id:int32[] p:uint8[2]", ""},
+		{"numbers of rows", "id,p0,p1\n0,5,6\n1," + strings.Repeat(" ", sampleSize) + "5,6\n2,7,8\n",
+			options{Columns: []string{"id"}}, "id:int32[]", ""},
 		{"names of a list", "animal,a\ncat,1\n\"dog, big\",2\n", animals, "animal:uint8[] a:uint8[]", ""},
 		{"lists", "emotion,pixels\n3,1 2 3 4\n1, 5  6 7 8 \n", none, "emotion:uint8[] pixels:uint8[2 2]",
 			"column pixels: lists of 4 numbers are read as 2×2, because their number is a square"},
