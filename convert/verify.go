@@ -219,8 +219,7 @@ func verifyTable(ctx context.Context, out *inputs, expected *job, found source.T
 	table := out.set.Table(file)
 	if table.Format.Untyped { // its types, shapes and labels are those that are expected
 		like := *out.set
-		like.Like, like.Shape = expected.table.Columns(), nil
-		like.Header = new(source.About(found).FirstLine != "")
+		like.Like, like.Shape, like.Header = expected.table.Columns(), nil, new(source.About(found).FirstLine != "")
 		again, err := like.Open(ctx, own, nil, true)
 		if err != nil {
 			return err

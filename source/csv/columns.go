@@ -210,8 +210,7 @@ func (t *table) group() error {
 	if bad != nil {
 		return fault.New(bad.Kind, "the header has %s", bad.Msg).WithHint("%s", bad.Hint)
 	}
-	var span []byte
-	rest, _, _ := bytes.Cut(t.sample, []byte{'\n'}) // the first row
+	span, rest := []byte(nil), t.sample // which begins with the first row
 	for _, f := range found {
 		c := t.add(f, len(f.Columns))
 		span, rest = cut(rest, t.comma, c.fields)
@@ -237,8 +236,7 @@ func (t *table) divide() {
 	}
 	elements, image, label := "", flat.Field{Name: "data"}, flat.Field{Name: labelName}
 	if place == "first" || place == "last" {
-		rest--
-		elements = " beside a label (the " + place + " field)"
+		rest, elements = rest-1, " beside a label (the "+place+" field)"
 	}
 	if rest > 1 || shape != nil {
 		image.GuessShape(rest, text.Count(rest, "field")+elements)

@@ -107,9 +107,8 @@ func cut(row []byte, comma byte, n int) (span, rest []byte) {
 	return row[:end], row[end:]
 }
 
-// elements yields the elements of f in span, which has its fields: those of a list end with spaces,
-// or in brackets all with commas. A list with other spaces than those of ASCII, which may be within
-// a number, is one element.
+// elements yields the elements of f in span, its fields. Those of a list end with spaces, in
+// brackets perhaps with commas; one with spaces beyond ASCII, as are in numbers, is one element.
 func (t *table) elements(f *fileColumn, span []byte) iter.Seq[[]byte] {
 	span, comma := bytes.TrimSuffix(span, []byte{t.comma}), t.comma
 	if f.comma != comma && bytes.LastIndexByte(span, '[') == 0 && bytes.IndexByte(span, ']') == len(span)-1 {
@@ -128,7 +127,7 @@ func (t *table) decide() error {
 		names = append(names, f.Name)
 	}
 	wants := t.options.Wants(names)
-	t.tensors = slices.ContainsFunc(t.fileColumns, func(f fileColumn) bool { return f.Shape != nil && wants(f.Name) })
+	tensors := slices.ContainsFunc(t.fileColumns, func(f fileColumn) bool { return f.Shape != nil && wants(f.Name) })
 	bad := error(fault.New(fault.Malformed, "found no column of numbers, expected at least one"))
 	size, _ := idx.Product(1, t.options.Shape) // 0 if it is beyond counting
 	seen, read := map[string]bool{}, []fileColumn(nil)
@@ -153,7 +152,7 @@ func (t *table) decide() error {
 		} else if f.Guess != "" && t.options.Like == nil { // else those that are expected are used
 			t.note(f.Guess + "; --shape overrides this")
 		}
-		if left := t.setType(f); left != nil {
+		if left := t.setType(f, tensors); left != nil {
 			if t.info.Omitted = append(t.info.Omitted, *left); left.Err == nil {
 				t.note("column " + left.Column + " is not read: " + left.Why)
 			}
@@ -184,7 +183,7 @@ func (t *table) decide() error {
 const hintIndex = "give it a name, such as label, or leave it out with --columns"
 
 // setType sets the type of f, as given or for the examined rows, or returns why f is left out.
-func (t *table) setType(f *fileColumn) *source.Omission {
+func (t *table) setType(f *fileColumn, tensors bool) *source.Omission {
 	s, left := &f.stats, &source.Omission{Column: t.name(f.first), Type: "text", Why: "it holds class names"}
 	isLabel := f.Shape == nil && strings.EqualFold(f.Name, labelName)
 	isName := func(text string) bool { return slices.Contains(t.options.Classes, text) }
@@ -207,14 +206,14 @@ func (t *table) setType(f *fileColumn) *source.Omission {
 			return nil
 		}
 		if one := s.texts[0]; strings.ContainsAny(one, "-0123456789") && // a number in another form
-			strings.Trim(one, "+-.,;:[]() \n\u00a0\u2009\u202f0123456789eE%'_/$€£") == "" {
-			hint := map[bool]string{true: hintLists, false: hintNumber}[strings.ContainsAny(one, "[(")]
+			strings.Trim(one, "+-.,;:[](){} \n\u00a0\u2009\u202f0123456789eE%'_/$€£") == "" {
+			hint := map[bool]string{true: hintLists, false: hintNumber}[strings.ContainsAny(one, "[({")]
 			bad = t.inRow(0, hint, "found the text %.40q, expected a number", one)
 		}
 		left.Why, left.Err = "it holds text", bad.In(t.path).InColumn(left.Column)
 		return left
-	case d != 0 && (f.Shape != nil || !t.tensors || d == idx.Int32 && !s.fractions):
-		f.dtype = d
+	case d != 0 && (f.Shape != nil || !tensors || d == idx.Int32 && !s.fractions):
+		f.dtype = d // if tensors are read, types but int32 are theirs alone
 	case s.floats && (s.fractions || !isLabel) || s.min < math.MinInt32 || s.max > math.MaxInt32:
 		f.dtype = idx.Float64 // but labels written 5.0, as in one array with the pixels, are integers
 	case s.min < 0 || s.max > math.MaxUint8 || t.err == nil && s.rising && f.Name != labelName:
@@ -276,11 +275,10 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 	at, span := b.First+int64(row), []byte(nil)
 	for i := range t.fileColumns {
 		f := &t.fileColumns[i]
-		n, used, size := 0, 0, f.dtype.Size()
+		n, size := 0, f.dtype.Size()
 		dst := b.Columns[i][row*f.count*size:][:f.count*size]
 		if f.dtype == idx.Uint8 && f.texts == nil {
-			n, used = parseUint8s(dst, line, f.comma)
-			line = line[used:]
+			n, line = parseUint8s(dst, line, f.comma)
 		}
 		if n < f.count || f.comma != t.comma {
 			span, line = cut(line, t.comma, max(f.fields-n, 1))
@@ -308,7 +306,9 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 	return nil
 }
 
-const hintFields = `fill in fields, or quote separators; if these end all lines: sed 's/[,;]\r*$//' FILE.csv >rows.csv`
+const hintEnds = `; if separators end all lines: sed 's/[,;]\r*$//' FILE.csv >rows.csv`
+const hintFields = "fill in fields, or quote separators in them" + hintEnds
+const hintEmpty = "fill in missing values, or leave the column out with --columns" + hintEnds
 const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, write decimals with a " +
 	"point, give names with --classes, leave the column out with --columns, or try --dtype int32 or float64"
 const hintLists = "write a record as one list of all numbers: numpy.ravel(a).tolist(), or DuckDB's flatten(column)"
@@ -324,27 +324,27 @@ func (t *table) parseElement(dst, text []byte, f *fileColumn, row int64) *fault.
 	if source.PutText(f.dtype, dst, text) {
 		return nil
 	}
-	found := t.plain.Replace(string(text))
-	return t.inRow(row, hintNumber, "found %.40q, expected a number that %v holds", found, f.dtype)
+	found, hint := t.plain.Replace(string(text)), map[bool]string{true: hintEmpty, false: hintNumber}[len(text) == 0]
+	return t.inRow(row, hint, "found %.40q, expected a number that %v holds", found, f.dtype)
 }
 
 // parseUint8s parses fields of one to three digits, up to 255, each followed by comma, until dst is
-// full, a field has another form, or fewer than four bytes are left: n fields, of used bytes.
-func parseUint8s(dst, src []byte, comma byte) (n, used int) {
-	for ; n < len(dst) && used+4 <= len(src); n++ {
-		four := src[used : used+4 : used+4]
+// full, a field has another form, or fewer than four bytes are left: n fields, before rest.
+func parseUint8s(dst, src []byte, comma byte) (n int, rest []byte) {
+	for ; n < len(dst) && len(src) >= 4; n++ {
+		four := src[:4:4]
 		switch a, b, c := four[0]-'0', four[1]-'0', four[2]-'0'; {
 		case a <= 9 && four[1] == comma:
-			dst[n], used = a, used+2
+			dst[n], src = a, src[2:]
 		case a <= 9 && b <= 9 && four[2] == comma:
-			dst[n], used = 10*a+b, used+3
+			dst[n], src = 10*a+b, src[3:]
 		case a <= 2 && b <= 9 && c <= 9 && four[3] == comma && 100*int(a)+10*int(b)+int(c) <= math.MaxUint8:
-			dst[n], used = 100*a+10*b+c, used+4
+			dst[n], src = 100*a+10*b+c, src[4:]
 		default:
-			return n, used
+			return n, src
 		}
 	}
-	return n, used
+	return n, src
 }
 
 // countNumbers returns how many numbers text has, separated by spaces; 0 if it has anything else.

@@ -43,7 +43,6 @@ type table struct {
 	labels      int           // 1 + index in columns of these labels; 0: none
 	maxText     int           // maximum number of bytes of a line's fields that are read
 	placed      int           // number of fields of fileColumns
-	tensors     bool          // some columns that are read are tensors: types of --dtype but int32 are theirs alone
 	guessed     bool          // without names or a place, the label is guessed
 	columns     []source.Column
 	info        source.Info
@@ -84,12 +83,11 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 
 // begin reads the header, if there is one, and examines the first rows.
 func (t *table) begin() error {
-	o := t.options // those of an output are first like no columns, then like those of the inputs
-	if o.Like != nil && (o.Header == nil && len(o.Like) == 0 || o.Header != nil && !*o.Header) {
-		if _, err := t.in.Peek(1); err == io.EOF {
-			t.columns, t.err = o.Like, err // no rows
-			return nil
-		}
+	like, header := t.options.Like, t.options.Header // an output is opened like no columns, to find its header
+	headless := header == nil && len(like) == 0 || header != nil && !*header
+	if _, err := t.in.Peek(1); err == io.EOF && like != nil && headless {
+		t.columns, t.err = like, err // no rows
+		return nil
 	}
 	if err := t.readFirstLine(); err != nil {
 		return err
@@ -142,9 +140,8 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	return err
 }
 
-// choose removes the fields that are not read from the row after the rows in dst: if the others
-// have few bytes, a batch has many rows. Class names that are compared become the last field. Row
-// numbers must go on as in the examined rows.
+// choose removes the fields that are not read from the row after the rows in dst, so that a batch
+// has many rows. Class names that are compared become the last field. Row numbers must go on.
 func (t *table) choose(dst []byte, rows int) ([]byte, error) {
 	chosen, rest, class, at := dst[:rows], dst[rows:], []byte(nil), 0
 	for _, f := range t.left {
@@ -237,8 +234,7 @@ func (t *table) split(dst []byte, rows int) ([]byte, error) {
 	return append(dst, '\n'), nil
 }
 
-// inRow returns the error for a row, −1 for the first line. It also names the line, which is what
-// editors show; no line feeds in quotes are expected before it.
+// inRow returns the error for a row, −1 for the first line. Line feeds in quotes are not counted.
 func (t *table) inRow(row int64, hint, format string, args ...any) *fault.Error {
 	return fault.New(fault.Malformed, format+" (line %d)", append(args, t.before+row+1)...).
 		In(t.path).InRow(row).WithHint("%s", hint)
