@@ -39,7 +39,7 @@ func (in *Set) Open(ctx context.Context, s dataset.Split, columns []string, raw 
 		err = fault.In(s.Files[0].Path, err)
 	}
 	if err == nil {
-		err = in.checkTyped(s.Files[0].Path, t.Columns())
+		err = in.checkTyped(s.Files[0].Path, t)
 	}
 	isText := func(f dataset.File) bool { return in.tables[f.Path].Format.Text }
 	none := in.LabelColumn == "none" && slices.ContainsFunc(s.Files, isText) // the reader left out the label
@@ -244,21 +244,22 @@ func (in *Set) narrowed(t source.Table) source.Table {
 
 // checkTyped returns an error if --dtype or --shape matches no column of the table at path. The
 // shapes of IDX files are checked by their reader.
-func (in *Set) checkTyped(path string, columns []source.Column) error {
+func (in *Set) checkTyped(path string, t source.Table) error {
 	var shapes []string
 	typed, shaped := in.DType == 0, in.Shape == nil || in.tables == nil || in.Like != nil
-	for _, c := range columns {
+	for _, c := range t.Columns() {
 		shapes = append(shapes, c.Name+" "+text.Shape(c.Shape))
 		typed, shaped = typed || c.DType == in.DType, shaped || slices.Equal(c.Shape, in.Shape)
 	}
+	_, unread := Project(t, nil) // the error of a column that cannot be read, perhaps with another shape
 	switch {
 	case !typed:
-		return usagef("--dtype %s: no column of %s can be read as this type", in.DType, path).
-			WithHint("leave out --dtype: it narrows integers; NumPy makes pixels floats: a.astype(\"float32\") / 255")
+		return cmp.Or[error](unread, usagef("--dtype %s: no column of %s can be read as this type", in.DType, path).
+			WithHint("leave out --dtype: it narrows integers; NumPy makes pixels floats: a.astype(\"float32\") / 255"))
 	case !shaped:
-		return usagef("--shape %s: no column of %s can be read with this shape, found %s",
+		return cmp.Or[error](unread, usagef("--shape %s: no column of %s can be read with this shape, found %s",
 			text.Shape(in.Shape), path, strings.Join(shapes, ", ")).
-			WithHint("give a shape with as many elements as one of these")
+			WithHint("give a shape with as many elements as one of these"))
 	}
 	return nil
 }
@@ -271,11 +272,9 @@ func (in *Set) checkLabelled(t source.Table, path string) error {
 	if slices.ContainsFunc(columns, named) || len(in.Splits) > 1 && !slices.ContainsFunc(columns, labels) {
 		return nil
 	}
-	if _, err := Project(t, nil); err != nil { // it has one that cannot be read
-		return err
-	}
-	return usagef("--classes %s: %s has no column label, only %s", in.Classes, path, source.List(columns)).
-		WithHint("if another column holds the labels, name it with --label-column")
+	_, unread := Project(t, nil)
+	return cmp.Or[error](unread, usagef("--classes %s: %s has no column label, only %s", in.Classes, path,
+		source.List(columns)).WithHint("if another column holds the labels, name it with --label-column"))
 }
 
 // namesFor returns the names of labels: those of list, from --classes or --dataset, or those that
