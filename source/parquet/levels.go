@@ -123,7 +123,7 @@ func (p *page) check(levels [2]runs) (err error) {
 		matched, err = levels[0].matchRows(p.pattern, p.perRow, p.entry, n)
 	}
 	if err == nil && p.maxDefinition > 0 {
-		present, other, err = levels[1].match(bytes.Repeat([]byte{byte(p.definition)}, 1<<12), 0, n)
+		present, other, err = levels[1].match(bytes.Repeat([]byte{byte(p.definition)}, min(n, 1<<12)), 0, n)
 	}
 	row := p.rowOf(min(matched, present))
 	switch {
