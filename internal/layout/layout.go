@@ -113,12 +113,9 @@ func (l Layout) column(c source.Column) ([]Column, error) {
 	return []Column{primitive(c.Name, c.DType, fieldMetadata(c), identity)}, nil
 }
 
-// checkNames returns an error if an output would have two columns with the same name. From a valid
-// schema, only the layout "columns" can make such an output.
+// checkNames returns an error if an output would have two columns with the same name, as it may in
+// the layout columns.
 func (l Layout) checkNames(all []Column) error {
-	if l.Name != "columns" {
-		return nil
-	}
 	seen := make(map[string]bool, len(all))
 	for _, column := range all {
 		if seen[column.Field.Name] {

@@ -18,14 +18,8 @@ type bounds struct {
 
 // boundsOf returns the range of elements, packed values of d, of which there is at least one.
 func boundsOf(elements []byte, d idx.DType) bounds {
-	switch d {
-	case idx.Uint8:
-		least, greatest := byteBounds(elements, 0)
-		return bounds{min: float64(least), max: float64(greatest)}
-	case idx.Int8:
-		const sign = 0x80 // with this bit flipped, signed bytes have the order of unsigned bytes
-		least, greatest := byteBounds(elements, sign)
-		return bounds{min: float64(int8(least ^ sign)), max: float64(int8(greatest ^ sign))}
+	if d == idx.Uint8 {
+		return byteBounds(elements)
 	}
 	b := bounds{min: math.Inf(1), max: math.Inf(-1)}
 	for i := range len(elements) / d.Size() {
@@ -42,14 +36,13 @@ func boundsOf(elements []byte, d idx.DType) bounds {
 	return b
 }
 
-// byteBounds returns the range of e^flip over all elements e.
-func byteBounds(elements []byte, flip byte) (least, greatest byte) {
-	least = 0xff
+// byteBounds is boundsOf for unsigned bytes, which are most of the elements of images.
+func byteBounds(elements []byte) bounds {
+	least, greatest := byte(math.MaxUint8), byte(0)
 	for _, e := range elements {
-		e ^= flip
 		least, greatest = min(least, e), max(greatest, e)
 	}
-	return least, greatest
+	return bounds{min: float64(least), max: float64(greatest)}
 }
 
 // encodeBounds returns b as PLAIN values of the leaf, but text without the length before it. The
