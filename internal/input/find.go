@@ -362,7 +362,7 @@ func (o Options) chooseShaped(s dataset.Split) (any bool) {
 	for i, f := range s.Files {
 		h, err := f.Header.Reshape(o.Shape)
 		same := err == nil && len(f.Header.Dims) > 1 && h.RecordSize() == f.Header.RecordSize()
-		if len(s.Files) == 1 && o.Like == nil || same && !isLabels(f) {
+		if o.Like == nil && (len(s.Files) == 1 || same && !isLabels(f)) {
 			s.Files[i].Shape, any = o.Shape, true
 		}
 	}

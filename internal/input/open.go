@@ -158,7 +158,7 @@ func (in *Set) shaped(t source.Table, path string) source.Table {
 		square, ok := flat.Square(c.Name, c.Elements())
 		switch {
 		case len(c.Shape) == 0:
-		case in.Shape != nil && (source.Column{Shape: in.Shape}).Elements() == c.Elements():
+		case in.Shape != nil && in.Like == nil && (source.Column{Shape: in.Shape}).Elements() == c.Elements():
 			columns[i].Shape = in.Shape
 		case ok && guess && len(c.Shape) == 1 && c.Listed && c.DType == idx.Uint8:
 			columns[i].Shape = square
