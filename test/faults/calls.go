@@ -113,17 +113,12 @@ func describe(tid int, regs *syscall.PtraceRegs) (step, bool) {
 
 // pathOf is the path of a descriptor, or of a path relative to one.
 func pathOf(tid int, arguments []uint64, fd, path int) string {
-	base := ""
-	if fd >= 0 {
-		name := "cwd"
-		if n := int32(arguments[fd]); n >= 0 {
-			name = fmt.Sprintf("fd/%d", n)
-		}
-		base, _ = os.Readlink(fmt.Sprintf("/proc/%d/%s", tid, name))
-		base = strings.TrimSuffix(base, " (deleted)")
-	} else {
-		base, _ = os.Readlink(fmt.Sprintf("/proc/%d/cwd", tid))
+	folder := "cwd"
+	if fd >= 0 && int32(arguments[fd]) >= 0 {
+		folder = fmt.Sprintf("fd/%d", int32(arguments[fd]))
 	}
+	base, _ := os.Readlink(fmt.Sprintf("/proc/%d/%s", tid, folder))
+	base = strings.TrimSuffix(base, " (deleted)")
 	if path < 0 {
 		return base
 	}

@@ -42,7 +42,7 @@ func (b *bench) judge(dir string, o outcome) []string {
 	if left := b.leftIn(got); len(left) > 0 && !o.mayLeave {
 		wrong = append(wrong, fmt.Sprintf("left %v", left))
 	}
-	return append(wrong, b.judgeRerun(dir)...)
+	return append(wrong, b.judgeRerun(dir, got)...)
 }
 
 // targetsIn returns which targets are neither old nor new, and whether all are new.
@@ -96,9 +96,9 @@ func (b *bench) judgeEnding(o outcome, allNew bool) []string {
 // touched returns which foreign files changed.
 func (b *bench) touched(got tree) []string {
 	var wrong []string
-	for name := range foreign {
-		if got[name] != b.before[name] {
-			wrong = append(wrong, fmt.Sprintf("foreign file %s: was %s, is %s", name, b.before[name], got[name]))
+	for name, was := range b.before {
+		if got[name] != was && !b.owns(name) {
+			wrong = append(wrong, fmt.Sprintf("foreign file %s: was %s, is %s", name, was, got[name]))
 		}
 	}
 	return wrong
@@ -108,8 +108,7 @@ func (b *bench) touched(got tree) []string {
 func (b *bench) leftIn(got tree) []string {
 	var left []string
 	for name := range got {
-		top, _, _ := strings.Cut(name, "/")
-		if _, known := b.before[name]; !known && !slices.Contains(b.targets, top) && !isRecord(name) {
+		if _, known := b.before[name]; !known && !b.owns(name) {
 			left = append(left, name)
 		}
 	}
@@ -117,30 +116,32 @@ func (b *bench) leftIn(got tree) []string {
 	return left
 }
 
-// isRecord reports whether name is that of the hidden record of an output.
-func isRecord(name string) bool {
-	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".made")
+// owns reports whether name is that of a target, of what is in it, or of its hidden record.
+func (b *bench) owns(name string) bool {
+	top, _, _ := strings.Cut(name, "/")
+	return slices.ContainsFunc(b.targets, func(target string) bool {
+		return top == target || strings.HasPrefix(top, "."+target+".idxport-") && strings.HasSuffix(top, ".made")
+	})
 }
 
-// judgeRerun runs again. Without --overwrite, 73 is right if all outputs are new already; such a
-// run ends before it sweeps, and the next one with --overwrite does.
-func (b *bench) judgeRerun(dir string) []string {
-	before, err := readTree(dir)
-	if err != nil {
-		return []string{err.Error()}
-	}
+// judgeRerun runs again in dir, which has the files before. If all outputs are new already, the run
+// does nothing, which is 73 or, with --if-changed, 0: it does not sweep, as the next that writes does.
+func (b *bench) judgeRerun(dir string, before tree) []string {
 	_, complete := b.targetsIn(before, true)
 	end, text, err := runPlain(b.run(dir))
 	if err != nil {
 		return []string{err.Error()}
 	}
-	if end.code == 73 && complete && !b.overwrite {
-		if end, text, err = runPlain(b.command(dir, b.newRows(), true)); err != nil {
-			return []string{err.Error()}
+	switch {
+	case complete && end == ending{code: 73} && b.flag == "":
+		end, text, err = runPlain(b.command(dir, b.newRows(), overwriting.flag))
+	case complete && end == ending{} && b.flag == changed.flag:
+		if end, text, err = runPlain(b.command(dir, oldRows, b.flag)); end == (ending{}) {
+			end, text, err = runPlain(b.run(dir))
 		}
 	}
-	if end != (ending{}) {
-		return []string{fmt.Sprintf("rerun: %v: %s", end, brief(text))}
+	if err != nil || end != (ending{}) {
+		return []string{fmt.Sprintf("rerun: %v, %v: %s", err, end, brief(text))}
 	}
 	got, err := readTree(dir)
 	if err != nil {

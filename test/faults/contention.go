@@ -52,7 +52,7 @@ func (h *harness) contention(title string) error {
 		{"png", fresh, nobody, rounds / 5},
 		{"png", overwriting, nobody, rounds},
 		{"parts", overwriting, reader, rounds / 5},
-		{"two", overwriting, nobody, rounds / 5},
+		{"part", overwriting, nobody, rounds / 5},
 		{"parquet", overwriting, killer, rounds / 2},
 		{"png", overwriting, killer, rounds / 2},
 	} {
@@ -123,7 +123,7 @@ func (b *bench) contentionRound(variants []tree, beside company) ([]string, erro
 			if killed && i%3 == 0 {
 				run = killedSometime
 			}
-			ends[i], texts[i], errs[i] = run(b.command(dir, rowsOf(i), b.overwrite))
+			ends[i], texts[i], errs[i] = run(b.command(dir, rowsOf(i), b.flag))
 		})
 	}
 	group.Wait()
@@ -135,11 +135,11 @@ func (b *bench) contentionRound(variants []tree, beside company) ([]string, erro
 			return nil, errs[i]
 		case end == ending{}, end.signal != 0: // a killed run may have published
 			winners = append(winners, variants[i%ranges])
-		case !end.mayLose() || b.overwrite && end.code == 73:
+		case !end.mayLose() || b.flag != "" && end.code == 73:
 			wrong = append(wrong, fmt.Sprintf("%v: %s", end, brief(texts[i])))
 		}
 	}
-	if len(winners) == 0 || !b.overwrite && !killed && len(winners) > 1 {
+	if len(winners) == 0 || b.flag == "" && !killed && len(winners) > 1 {
 		wrong = append(wrong, fmt.Sprintf("%d of them succeeded", len(winners)))
 	}
 	if killed {
@@ -167,8 +167,8 @@ func (b *bench) judgeTree(dir string, winners []tree, beside company) (wrong []s
 		wrong = append(wrong, fmt.Sprintf("left %v", left))
 	}
 	wrong = append(wrong, b.touched(got)...)
-	if b.overwrite {
-		wrong = append(wrong, b.judgeRerun(dir)...)
+	if b.flag != "" {
+		wrong = append(wrong, b.judgeRerun(dir, got)...)
 	}
 	return wrong, nil
 }

@@ -139,7 +139,7 @@ func (b *bench) outputOf(input string, content []byte) (tree, error) {
 	if err := renameOver(input, content); err != nil {
 		return nil, err
 	}
-	if end, _, err := runPlain(b.command(dir, "0:", false)); err != nil || end != (ending{}) {
+	if end, _, err := runPlain(b.command(dir, "0:", b.flag)); err != nil || end != (ending{}) {
 		return nil, err
 	}
 	return readTree(dir)

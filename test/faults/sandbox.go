@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
@@ -81,16 +82,17 @@ const (
 
 // A state says which targets exist before the run.
 type state struct {
-	name      string
-	overwrite bool
-	old       []int // which of the targets exist; nil: none
-	fromNew   bool  // with the content of the new run: an earlier run was killed between two outputs
+	name    string
+	flag    string // of the run, which replaces outputs; empty: it does not
+	old     int    // so many of the targets exist
+	fromNew bool   // with the content of the new run: an earlier run was killed between two outputs
 }
 
 var (
 	fresh       = state{name: "new"}
-	overwriting = state{name: "overwrite", overwrite: true, old: []int{0, 1}}
-	completing  = state{name: "half published", old: []int{0}, fromNew: true}
+	overwriting = state{name: "overwrite", flag: "--overwrite", old: 2}
+	changed     = state{name: "if changed", flag: "--if-changed", old: 2}
+	completing  = state{name: "half published", old: 1, fromNew: true}
 )
 
 // A bench is a scenario in a state, with references for its outcomes.
@@ -124,20 +126,21 @@ func (h *harness) prepare(sc scenario, st state) (*bench, error) {
 				return nil, err
 			}
 		}
+		if err := b.twin().mustMake(dir, newRows); err != nil {
+			return nil, err
+		}
 	}
 	rows := oldRows
 	if st.fromNew {
 		rows = sc.newRows()
 	}
-	if st.old != nil {
+	if st.old > 0 {
 		if err := b.mustMake(b.base, rows); err != nil {
 			return nil, err
 		}
-		for i, name := range sc.targets {
-			if !slices.Contains(st.old, i) {
-				if err := os.RemoveAll(filepath.Join(b.base, name)); err != nil {
-					return nil, err
-				}
+		for _, name := range sc.targets[min(st.old, len(sc.targets)):] {
+			if err := os.RemoveAll(filepath.Join(b.base, name)); err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -163,7 +166,7 @@ func (h *harness) prepare(sc scenario, st state) (*bench, error) {
 }
 
 func (b *bench) mustMake(dir, rows string) error {
-	end, text, err := runPlain(b.command(dir, rows, false))
+	end, text, err := runPlain(b.command(dir, rows, b.flag))
 	if err != nil || end != (ending{}) {
 		return fmt.Errorf("%s without faults: %v, %v: %s", b.scenario.name, end, err, text)
 	}
@@ -184,13 +187,9 @@ func (b *bench) box() (string, error) {
 
 func (b *bench) fill(dir string) error { return os.CopyFS(dir, os.DirFS(b.base)) }
 
-// command is the run.
-func (b *bench) command(dir, rows string, overwrite bool) *exec.Cmd {
-	args := append([]string{"convert", "--quiet", "--rows", rows}, b.inputs...)
-	args = append(args, b.flags...)
-	if overwrite {
-		args = append(args, "--overwrite")
-	}
+// command is the run, with a flag that may be empty.
+func (b *bench) command(dir, rows, flag string) *exec.Cmd {
+	args := slices.Concat([]string{"convert", "--quiet", "--rows", rows}, b.inputs, b.flags, words(flag))
 	cmd := exec.Command(b.binary, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PWD="+dir)
@@ -198,17 +197,29 @@ func (b *bench) command(dir, rows string, overwrite bool) *exec.Cmd {
 }
 
 // run is the run that makes the new outputs.
-func (b *bench) run(dir string) *exec.Cmd { return b.command(dir, b.newRows(), b.overwrite) }
+func (b *bench) run(dir string) *exec.Cmd { return b.command(dir, b.newRows(), b.flag) }
+
+// twin is the run of the other part or, in other scenarios, with another target. Its outputs are
+// in the folder, and no other run may touch them.
+func (b *bench) twin() *bench {
+	other := strings.NewReplacer("2/2", "1/2", "2-of-2", "1-of-2")
+	if b.scenario.name != "part" {
+		other = strings.NewReplacer(b.targets[0], "another-"+b.targets[0])
+	}
+	twin := *b
+	twin.flags, twin.targets = slices.Clone(b.flags), slices.Clone(b.targets)
+	for _, texts := range [][]string{twin.flags, twin.targets} {
+		for i := range texts {
+			texts[i] = other.Replace(texts[i])
+		}
+	}
+	return &twin
+}
 
 // folder reports whether the first target is one.
 func (s scenario) folder() bool { return slices.Contains([]string{"png", "parts", "hub"}, s.name) }
 
-func (s scenario) newRows() string {
-	if s.rows != "" {
-		return s.rows
-	}
-	return newRows
-}
+func (s scenario) newRows() string { return cmp.Or(s.rows, newRows) }
 
 // runPlain runs cmd to its end, and returns its standard error.
 func runPlain(cmd *exec.Cmd) (ending, string, error) {

@@ -27,8 +27,8 @@ func (h *harness) scenarios() []scenario {
 		{name: "parts", inputs: all, flags: words("-o parts.parquet --rows-per-file 2"),
 			targets: words("parts.parquet"), quick: true},
 		{name: "hub", inputs: all, flags: words("--layout huggingface -o hub"), targets: words("hub")},
-		{name: "two", inputs: all, flags: words("-o out.parquet -o png=images"), targets: words("out.parquet images"),
-			quick: true},
+		{name: "part", inputs: all, flags: words("--part 2/2 -o out-{part}.parquet -o png=images-{part}"),
+			targets: words("out-2-of-2.parquet images-2-of-2"), quick: true},
 		{name: "shuffled", inputs: []string{h.large()}, targets: words("out-idx3-ubyte.gz"), scratch: true,
 			flags: words("--shuffle --max-record-bytes 9000000 -o out-idx3-ubyte.gz")},
 	}
@@ -46,7 +46,7 @@ func (h *harness) benches() ([]*bench, error) {
 	for _, sc := range h.scenarios() {
 		states := []state{fresh, overwriting}
 		if len(sc.targets) > 1 {
-			states = append(states, completing)
+			states = append(states, changed, completing)
 		}
 		for _, st := range states {
 			b, err := h.bench(sc, st)
@@ -153,6 +153,7 @@ type mode struct {
 	repeat  int                // further calls that it is put into, too
 	always  func(step) verdict // for all other calls; may be nil
 	every   int                // calls from one run to the next; 0 is 1
+	beside  bool               // after a whole run of the other part, which is the only scenario then
 	quick   bool
 	demand
 }
@@ -200,6 +201,7 @@ func noLocks(s step) verdict {
 
 var kills = []mode{
 	{name: "before each call with an effect", applies: effects, do: killed, demand: mayLeave, quick: true},
+	{name: "the same, after a whole run of another part", applies: effects, do: killed, beside: true, demand: mayLeave},
 	{name: "after half of each write", applies: halvable, do: verdict{half: true, last: true},
 		demand: mayLeave, quick: true},
 	{name: "before each, on a file system without rename flags", applies: effects, do: killed, always: noFlags,
@@ -276,6 +278,9 @@ func (h *harness) sweepModes(title string, modes []mode) error {
 
 // inject puts the fault into call after call. Signals also arrive at calls that read the inputs.
 func (b *bench) inject(r *row, m mode) error {
+	if m.beside && b.scenario.name != "part" {
+		return nil
+	}
 	published := false // a target was renamed before the fault: the old one may have to stay for the next run
 	every, watched := m.every, ""
 	if m.do.signal != 0 {
@@ -292,6 +297,9 @@ func (b *bench) inject(r *row, m mode) error {
 		do: func(t *try, s step, since int) verdict {
 			if t.first.n == 0 && filepath.Dir(s.to) == t.dir && slices.Contains(b.targets, filepath.Base(s.to)) {
 				published = true
+			}
+			if m.beside && since == 0 {
+				t.wrong = b.otherRun(t.dir)
 			}
 			if m.do != (verdict{}) && since >= 0 && since <= m.repeat {
 				return m.do
