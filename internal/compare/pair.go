@@ -66,9 +66,9 @@ func (p *Pair) match(partial, untyped bool) error {
 			return fault.New(fault.Differs, "column %s has records of the shape %s, expected %s",
 				e.Name, text.Shape(f.Shape), text.Shape(e.Shape)).In(f.Origin)
 		}
-		for label, name := range e.Classes {
-			other := f.ClassName(int64(label))
-			if listed := f.Classes != nil && !untyped; other != name && name != "" && (other != "" || listed) {
+		for label := range int64(max(len(e.Classes), len(f.Classes))) {
+			name, other, listed := e.ClassName(label), f.ClassName(label), f.Classes != nil && !untyped
+			if e.Classes != nil && other != name && (other != "" || listed) {
 				return fault.New(fault.Differs, "label %d of column %s is named %q, expected %q", label, e.Name,
 					other, name).In(f.Origin)
 			}
