@@ -266,8 +266,8 @@ func adviseMade(err error, found source.Table, given Applied) error {
 	}
 	switch made, now := text.JSON(made), text.JSON(given); {
 	case !ours && e.Hint == "":
-		return e.WithHint("the output comes first; if it was made with flags such as --columns, --rows or " +
-			"--transpose, give them again")
+		return e.WithHint("the output comes first, as NAME=FILE if it is a file of one of several columns; if it was " +
+			"made with flags such as --columns, --rows or --transpose, give them again")
 	case made != now:
 		return e.WithHint("it was made with the flags %s, and is compared with %s: give verify the same", made, now)
 	}
