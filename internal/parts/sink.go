@@ -87,20 +87,15 @@ func (s *Sink) cut(b schema.Batch) []schema.Batch {
 		if left >= int64(b.Rows) {
 			break
 		}
-		head, tail := split(b, int(left))
+		head, tail := schema.Batch{First: b.First, Rows: int(left)}, schema.Batch{First: b.First + left}
+		tail.Rows = b.Rows - head.Rows
+		for _, data := range b.Columns {
+			at := len(data) / b.Rows * head.Rows
+			head.Columns, tail.Columns = append(head.Columns, data[:at]), append(tail.Columns, data[at:])
+		}
 		pieces, b = append(pieces, head), tail
 	}
 	return append(pieces, b)
-}
-
-// split splits b before row n.
-func split(b schema.Batch, n int) (head, tail schema.Batch) {
-	head, tail = schema.Batch{First: b.First, Rows: n}, schema.Batch{First: b.First + int64(n), Rows: b.Rows - n}
-	for _, data := range b.Columns {
-		at := len(data) / b.Rows * n
-		head.Columns, tail.Columns = append(head.Columns, data[:at]), append(tail.Columns, data[at:])
-	}
-	return head, tail
 }
 
 // append runs a step that appends so many rows, in a new file if the current one is full.
