@@ -227,8 +227,8 @@ func verifyTable(ctx context.Context, out *inputs, expected *job, found source.T
 		defer again.Close() // read-only: an error does not matter
 		found = again
 	}
-	oneColumn := len(own.Files) == 1 && out.isFile(file) && (out.set.IDX() || table.Format.OneColumn && table.Arrays == nil)
-	c := comparison{text: table.Format.Untyped, partial: oneColumn} // a file of one column may lack others
+	oneColumn := out.set.IDX() || table.Format.OneColumn && table.Arrays == nil // such a file may lack others
+	c := comparison{text: table.Format.Untyped, partial: oneColumn && len(own.Files) == 1 && out.isFile(file)}
 	for _, f := range own.Files {
 		c.paths = append(c.paths, f.Path)
 	}

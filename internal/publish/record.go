@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -20,17 +21,15 @@ import (
 	"github.com/idxport/idxport/internal/text"
 )
 
-// The parts of hidden names after the name of the target; see the package comment.
+// The parts of hidden names after the name of the target, and the limit; see the package comment.
 const (
 	lockSuffix    = ".idxport"
 	hiddenInfix   = ".idxport-"
 	partialSuffix = ".partial"
 	oldSuffix     = ".old"
 	recordSuffix  = ".made"
+	maxName       = 255 // bytes, the limit of file systems
 )
-
-// maxName is the maximum length of a name on file systems, in bytes.
-const maxName = 255
 
 // beside returns the path of the hidden name .<base><tail> beside the target. If the name is too
 // long, a hash of base replaces base.
@@ -72,20 +71,21 @@ func (out *output) siblings(d disk) (records []record, left []string, err error)
 	return records, left, err
 }
 
-// UpToDate reports whether the output at path was made with this Target.Key and has not changed.
+// UpToDate reports whether the output at path was made with this Target.Key and has not changed. It
+// is not up to date beside what a killed run left, which the next run that writes it sweeps.
 func UpToDate(path, key string) (bool, error) {
 	out, err := locate(Target{Path: path})
 	if err != nil || out.info == nil || out.direct {
 		return false, failure(path, "resolving it", err)
 	}
-	records, _, err := out.siblings(system)
-	records = slices.DeleteFunc(records, func(r record) bool { return r.key != key })
-	if err != nil || len(records) == 0 {
+	records, left, err := out.siblings(system)
+	lock, lockErr := system.lstat(out.beside(lockSuffix))
+	err = cmp.Or(err, lockErr)
+	if err != nil || lock != nil || left != nil || len(records) != 1 || records[0].key != key {
 		return false, failure(path, "listing its folder", err)
 	}
 	found, err := Fingerprint(out.real)
-	matches := slices.ContainsFunc(records, func(r record) bool { return r.content == found })
-	return matches && err == nil, failure(path, "reading it", err)
+	return found == records[0].content && err == nil, failure(path, "reading it", err)
 }
 
 // refuseForeign fails with fault.Refused unless the folder at path, which is the target or was
