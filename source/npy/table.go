@@ -153,9 +153,9 @@ func readHeader(r io.Reader) (*header, error) {
 	if err != nil {
 		return nil, err
 	}
-	if version := begin[6]; version < 1 || version > 3 || length > maxHeader {
-		return nil, fault.New(fault.Unsupported, "found a header of version %d and %d bytes, expected "+
-			"version 1 to 3 and at most %d bytes", version, length, maxHeader).At(6).WithHint(hintDamaged)
+	if major, minor := begin[6], begin[7]; major < 1 || major > 3 || minor > 0 || length > maxHeader {
+		return nil, fault.New(fault.Unsupported, "found a header of version %d.%d and %d bytes, expected version "+
+			"1.0 to 3.0 and at most %d bytes", major, minor, length, maxHeader).At(6).WithHint(hintDamaged)
 	}
 	text := make([]byte, length)
 	if _, err := readFull(r, text, start, start+length); err != nil {

@@ -152,7 +152,8 @@ func TestHeaders(t *testing.T) {
 		"a number | of 2":  {array("|i2", "(1,)", 1, 2), unsupported, "found the header"},
 		"a huge dimension": {array("|u1", "(99999999999999999999,)"), malformed, "found the shape (9999"},
 
-		"version 4":             {[]byte("\x93NUMPY\x04\x00\x00\x00\x00\x00"), unsupported, "version 4"},
+		"version 1.1":           {[]byte("\x93NUMPY\x01\x01\x00\x00"), unsupported, "version 1.1"},
+		"version 4":             {[]byte("\x93NUMPY\x04\x00\x00\x00\x00\x00"), unsupported, "version 4.0"},
 		"header of 4 GiB":       {[]byte("\x93NUMPY\x02\x00\xff\xff\xff\xff"), unsupported, "4294967295 bytes"},
 		"version 2 cut":         {[]byte("\x93NUMPY\x02\x00\xff\xff\xff"), fault.Truncated, "found 11 bytes"},
 		"a web page":            {[]byte("<!DOCTYPE html>"), unsupported, "<!DOCTYPE"},
