@@ -32,7 +32,7 @@ type Options struct {
 	Workers        int
 
 	Counted  bool            // the number of rows is needed before they are read
-	Like     []source.Column // those that are expected: if not nil, shapes are not guessed
+	Like     []source.Column // those that are expected: if not nil, shapes are neither guessed nor replaced
 	AsStored bool            // images are scaled by their reader, or not at all
 	Stdin    *bufio.Reader
 	Storage  *Storage
