@@ -68,13 +68,6 @@ func CutSplit(name string) (split, rest string, sure bool) {
 
 func unglue(name string) string { return glued().ReplaceAllString(name, "$1$4-$2$3") }
 
-// prefixes are published prefixes, besides the names of the data sets, that only one has; see their
-// homepages, and https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors.
-var prefixes = [...]struct{ prefix, dataset, split string }{
-	{"xnist", "qmnist", "nist"},
-	{"dig-mnist", "kannada-mnist", "dig"},
-}
-
 var knownNames = sync.OnceValue(func() (names []string) {
 	for _, d := range Known() {
 		names = append(names, d.Name)
@@ -99,8 +92,8 @@ func cutFormat(name string) (stem, format string) {
 }
 
 // ParseName parses the base name of path. It accepts every name; parts that it lacks are empty. The
-// role and the split are each of the last word that names one, or the role of a leading x or y. The
-// other words are the prefix, which may name the data set or the split.
+// role and the split are each of the last word that names one, or the role of an x or y that leads
+// or is before a split. The other words are the prefix, which may name the data set or the split.
 func ParseName(path string) Name {
 	n, base := Name{Role: Data}, source.Base(path)
 	lower := lowerASCII(base)
@@ -116,21 +109,24 @@ func ParseName(path string) Name {
 		}
 	}
 	n.Ambiguous = slices.ContainsFunc(words, func(w string) bool { return roleOf(w) != Data && roleOf(w) != n.Role })
-	if n.Role == Data && len(words) > 1 && (words[0] == "x" || words[0] == "y") { // X_train, y_train
-		n.Role, words = map[string]Role{"x": Image, "y": Label}[words[0]], words[1:]
+	for i := 0; i < len(words)-1 && n.Role == Data; i++ { // X_train, mnist_y_train; train-x has a column x
+		role, isXY := map[string]Role{"x": Image, "y": Label}[words[i]]
+		if _, rest, _ := CutSplit(words[i+1]); isXY && (i == 0 || rest == "") {
+			n.Role, words = role, slices.Delete(words, i, i+1)
+		}
 	}
 	n.Prefix = strings.Join(words, "-")
 	split, rest, sure := CutSplit(n.Prefix)
 	if sure || rest == "" || n.Role == Data && (rest == "data" || rest == "set") {
 		n.Split, n.Prefix = split, rest
 	}
-	if slices.Contains(knownNames(), n.Prefix) {
+	switch { // names of data sets, and published prefixes that only one has
+	case slices.Contains(knownNames(), n.Prefix):
 		n.Dataset = n.Prefix
-	}
-	for _, p := range prefixes {
-		if p.prefix == n.Prefix {
-			n.Dataset, n.Split = p.dataset, cmp.Or(n.Split, p.split)
-		}
+	case n.Prefix == "xnist":
+		n.Dataset, n.Split = "qmnist", cmp.Or(n.Split, "nist")
+	case n.Prefix == "dig-mnist": // https://github.com/vinayprabhu/Kannada_MNIST/tree/master/data/output_tensors
+		n.Dataset, n.Split = "kannada-mnist", cmp.Or(n.Split, "dig")
 	}
 	return n
 }

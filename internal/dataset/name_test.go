@@ -71,15 +71,15 @@ func TestParseName(t *testing.T) {
 			Split: "train", Role: Image, Stem: "Train-Images", Format: "idx3-ubyte", Compression: "zst"},
 		"foo-train-labels-idx1-byte": {
 			Split: "train", Role: Label, Prefix: "foo", Stem: "foo-train-labels", Format: "idx1-byte"},
-		"X_train.idx":                {Split: "train", Role: Image, Stem: "X_train", Format: "idx"},
+		"DL_X_train.idx":             {Split: "train", Role: Image, Prefix: "dl", Stem: "DL_X_train", Format: "idx"},
 		"y-test.idx.bz2":             {Split: "test", Role: Label, Stem: "y-test", Format: "idx", Compression: "bz2"},
 		"training_labels":            {Split: "train", Role: Label, Stem: "training_labels"},
 		"train_x":                    {Split: "train", Role: Image, Stem: "train_x"},
+		"train-x-idx1-float":         {Split: "train", Role: Data, Prefix: "x", Stem: "train-x", Format: "idx1-float"},
 		"evalX":                      {Split: "eval", Role: Image, Stem: "evalX"},
 		"imagesTest.idx":             {Split: "test", Role: Image, Stem: "imagesTest", Format: "idx"},
 		"t10k-labels.idx1-ubyte.idx": {Split: "test", Role: Label, Stem: "t10k-labels", Format: "idx1-ubyte"},
 		"idx1-ubyte.idx":             {Role: Data, Format: "idx1-ubyte"},
-		"My_Weights.idx":             {Role: Data, Prefix: "my-weights", Stem: "My_Weights", Format: "idx"},
 		"testset":                    {Split: "test", Role: Data, Prefix: "set", Stem: "testset"},
 		// There is no type long, and a rank is at most 255.
 		"a-idx2-long.idx": {Role: Data, Prefix: "a-idx2-long", Stem: "a-idx2-long", Format: "idx"},
