@@ -177,7 +177,7 @@ func besidePixels(file []byte) (data []byte) {
 func (s stored) damaged(file []byte, err error) error {
 	switch {
 	case len(file) == 0:
-		return fault.New(fault.Truncated, "the file is empty, expected an image").WithHint("download or write it again")
+		return fault.New(fault.Truncated, "the file is empty, expected an image").WithHint("replace or remove it")
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return fault.New(fault.Truncated, "the file ends inside its %s image", s.kind).
 			WithHint("the file is incomplete: download or write it again")
