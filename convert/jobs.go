@@ -100,7 +100,8 @@ func (r *request) checkTogether(a, b *job) error {
 	if b.split.Name != "" && strings.EqualFold(a.split.Name, b.split.Name) { // so files may have one name
 		return usagef("%s and %s are two tables of %s", text.Path(a.split.Files[0].Path),
 			text.Path(b.split.Files[0].Path), b.title()).WithHint("%s", map[bool]string{
-			true: "choose another name for --holdout", false: "give one or its folder, rename one, or join them",
+			true:  "choose another name for --holdout",
+			false: "give one or its folder, rename one, or join CSV files: paste -d, labels.csv images.csv >all.csv",
 		}[a.split.divided || b.split.divided])
 	}
 	isShared := func(c source.Column) bool { return source.Index(b.schema.Columns, c.Name) >= 0 }
