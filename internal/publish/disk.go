@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/idxport/idxport/internal/fault"
@@ -106,25 +107,18 @@ func failure(path, doing string, err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok || err == nil {
 		return fault.In(path, err)
 	}
-	cause := bare(err)
+	number, cause := syscall.Errno(0), err
+	if errors.As(err, &number) {
+		cause = number
+	}
 	e := fault.New("", "%s: %v", doing, cause).In(path).Because(cause)
-	number, _ := errors.AsType[syscall.Errno](cause)
-	kind := fault.KindOf(err)
 	switch hint := refused[number]; {
 	case hint != "":
 		e.Kind, e.Hint = fault.Refused, hint
 	case errors.Is(err, fs.ErrPermission):
 		e.Hint = "check the permissions of " + text.Path(filepath.Dir(path)) + " and of the folders above it"
-	case kind == fault.NotFound, kind == fault.Internal:
+	case slices.Contains([]fault.Kind{fault.NotFound, fault.Internal}, fault.KindOf(err)):
 		e.Kind = fault.IO
 	}
 	return e
-}
-
-// bare returns the error of a system call in the chain of err, without the operation and the path.
-func bare(err error) error {
-	if number, ok := errors.AsType[syscall.Errno](err); ok {
-		return number
-	}
-	return err
 }

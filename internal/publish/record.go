@@ -1,7 +1,6 @@
 package publish
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -50,8 +49,7 @@ func (out *output) newHidden(suffix string) string {
 // A record is one beside a target, see the package comment.
 type record struct{ path, listing, key, content string }
 
-var hiddenTail = text.Pattern(`\.idxport-(?:[0-9a-f]{16}\.(?:partial|old)|` +
-	`([0-9a-f]{16})-([0-9a-f]{16})-([0-9a-f]{16})\.made)$`)
+var hiddenTail = text.Pattern(`\.idxport-([0-9a-f]{16})(?:\.(?:partial|old)|-([0-9a-f]{16})-([0-9a-f]{16})\.made)$`)
 
 // siblings returns the records beside the target, and the paths of what killed runs left.
 func (out *output) siblings(d disk) (records []record, left []string, err error) {
@@ -62,30 +60,13 @@ func (out *output) siblings(d disk) (records []record, left []string, err error)
 		m := hiddenTail().FindStringSubmatch(path)
 		switch {
 		case m == nil || path != out.beside(m[0]):
-		case m[1] != "":
+		case m[2] != "":
 			records = append(records, record{path, m[1], m[2], m[3]})
 		default:
 			left = append(left, path)
 		}
 	}
 	return records, left, err
-}
-
-// UpToDate reports whether the output at path was made with this Target.Key and has not changed. It
-// is not up to date beside what a killed run left, which the next run that writes it sweeps.
-func UpToDate(path, key string) (bool, error) {
-	out, err := locate(Target{Path: path})
-	if err != nil || out.info == nil || out.direct {
-		return false, failure(path, "resolving it", err)
-	}
-	records, left, err := out.siblings(system)
-	lock, lockErr := system.lstat(out.beside(lockSuffix))
-	err = cmp.Or(err, lockErr)
-	if err != nil || lock != nil || left != nil || len(records) != 1 || records[0].key != key {
-		return false, failure(path, "listing its folder", err)
-	}
-	found, err := Fingerprint(out.real)
-	return found == records[0].content && err == nil, failure(path, "reading it", err)
 }
 
 // refuseForeign fails with fault.Refused unless the folder at path, which is the target or was
@@ -152,7 +133,6 @@ func Fingerprint(path string) (string, error) {
 
 // hashTree adds the file or folder at full to h; name is its path in the whole.
 func hashTree(h *xxh3.Hasher, full, name string, depth int) error {
-	const maxDepth = 8 // folders in one another: a link may lead to a folder above it
 	f, err := os.Open(full)
 	if err != nil {
 		return err
@@ -166,13 +146,12 @@ func hashTree(h *xxh3.Hasher, full, name string, depth int) error {
 		_, _ = h.Write(binary.BigEndian.AppendUint64([]byte(name+"\x00"), uint64(info.Size())))
 		_, err = io.Copy(h, f)
 		return err
-	case depth == maxDepth:
-		return fault.New(fault.IO, "found more than %d folders in one another, perhaps by a link", maxDepth).In(full)
+	case depth == 8: // a link may lead to a folder above it
+		return fault.New(fault.IO, "found more than 8 folders in one another, perhaps by a link").In(full)
 	}
 	entries, err := os.ReadDir(full)
 	for i := 0; err == nil && i < len(entries); i++ {
-		entry := entries[i].Name()
-		err = hashTree(h, filepath.Join(full, entry), path.Join(name, entry), depth+1)
+		err = hashTree(h, filepath.Join(full, entries[i].Name()), path.Join(name, entries[i].Name()), depth+1)
 	}
 	return err
 }

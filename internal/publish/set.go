@@ -169,6 +169,33 @@ func (s *Set) lockAndSweep(out *output) error {
 	return failure(out.target.Path, "removing what an interrupted run left", err)
 }
 
+// UpToDate reports whether the output at path was made with this Target.Key and has not changed. As
+// no run will write it then, it sweeps what a killed run left, as far as that can be deleted.
+func UpToDate(path, key string) (bool, error) {
+	out, err := locate(Target{Path: path})
+	if err != nil || out.info == nil || out.direct {
+		return false, failure(path, "resolving it", err)
+	}
+	s := &Set{disk: system, outputs: []*output{out}}
+	defer s.Discard()
+	records, left, err := out.siblings(system)
+	if lock, _ := system.lstat(out.beside(lockSuffix)); lock != nil || left != nil || len(records) > 1 {
+		_ = s.lockAndSweep(out) // perhaps not in a read-only folder, or beside a run
+		records, _, err = out.siblings(system)
+	}
+	found := ""
+	if err == nil && slices.ContainsFunc(records, func(r record) bool { return r.key == key }) {
+		found, err = Fingerprint(out.real)
+	}
+	i := slices.IndexFunc(records, func(r record) bool { return r.key == key && r.content == found })
+	for k, other := range records {
+		if i >= 0 && k != i && out.lock != nil {
+			_ = os.RemoveAll(other.path)
+		}
+	}
+	return i >= 0, failure(path, "comparing it with its record", err)
+}
+
 // create creates the partial, so that a missing permission shows early; a device or FIFO has none.
 func (s *Set) create(out *output) error {
 	if out.target.Folder {
@@ -356,7 +383,7 @@ func (s *Set) replaceFolder(out *output) error {
 		return nil
 	}
 	if s.disk.move(operation, moveBack, old, out.real) != nil {
-		return fault.New(fault.KindOf(err), "the old folder could not be put back and is now %s: %v", old, bare(err)).
+		return fault.New(fault.KindOf(err), "the old folder could not be put back and is now %s: %v", old, err).
 			In(out.target.Path).Because(err).WithHint("rename it now: the next run with this output may delete it")
 	}
 	out.partial = made
