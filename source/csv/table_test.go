@@ -228,7 +228,7 @@ func TestRefusals(t *testing.T) {
 		{"a list of a missing value", "a,b\n1,\"[2,3,4]\"\n4,\"[5,,6,7]\"\n", none, malformed,
 			`column b, row 1: found "", expected a number`, "fill in"},
 		{"a list that is cut off", "a;b\n1;[2,3]\n4;[5,6\n", none, malformed, `row 1: found "[5,6", expected`, ""},
-		{"lists in lists", "a,b\n1,\"[[2, 3], [4, 5]]\"\n", none, malformed, `the text "[[2, 3], [4, 5]]"`, "ravel"},
+		{"lists of PostgreSQL", "a,b\n1,\"{{2,3},{4,5}}\"\n", none, malformed, `the text "{{2,3},{4,5}}"`, "ravel"},
 		{"row numbers that begin again after the sample", ",a\n0,1\n1," + rows(" ", sampleSize) + "5\n0,1\n",
 			none, malformed, `row 2: found "0", expected a row number, as column 1 has no name (line 4)`, hintIndex},
 		{"a value beyond uint8 after the sample", "a0,a1\n" + rows("1,2\n", sampleSize/4) + "1,256\n1,2\n", none,
