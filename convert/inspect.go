@@ -127,17 +127,15 @@ func (in *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
 // findAnyway finds the splits even if files are damaged, or swapped, which is an error of its own.
 func findAnyway(ctx context.Context, r *request) (in *inputs, swapped, err error) {
 	set, strict := input.Find(ctx, r.input, false)
-	if strict == nil {
-		return &inputs{r, set}, nil, nil
-	}
-	anyway, err := input.Find(ctx, r.input, true)
-	if err != nil {
-		return nil, nil, strict
+	if strict != nil {
+		if set, err = input.Find(ctx, r.input, true); err != nil {
+			return nil, nil, strict
+		}
 	}
 	if errors.Is(strict, dataset.ErrSwapped) {
 		swapped = strict
 	}
-	return &inputs{r, anyway}, swapped, nil
+	return &inputs{r, set}, swapped, nil
 }
 
 // describeFile returns what is known about a file before its columns are read.

@@ -151,11 +151,3 @@ func (r *Report) addInfo(info source.Info) {
 		r.warning("%s", w)
 	}
 }
-
-// progress announces that a table is about to be read: see Events.Progress.
-func (r *Report) progress(title string, rows int64) (update func(int64), end func()) {
-	if r.events.Progress == nil {
-		return nil, func() {}
-	}
-	return r.events.Progress(text.Printable(title), rows)
-}

@@ -247,21 +247,19 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 	if err != nil {
 		return nil, err
 	}
+	in.reportTable(j.table)
+	j.release()
 	for _, w := range all {
 		w.rows = rows
+		if n, ok := w.sink.(interface{ Notes() []string }); ok {
+			r.report.addInfo(source.Info{Notes: n.Notes()})
+		}
 		if w.object != nil {
 			if err := w.object.Complete(); err != nil {
 				return nil, err
 			}
 		}
 	}
-	in.reportTable(j.table)
-	for _, s := range open {
-		if n, ok := s.(interface{ Notes() []string }); ok {
-			r.report.addInfo(source.Info{Notes: n.Notes()})
-		}
-	}
-	j.release()
 	return all, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/rows"
 	"github.com/idxport/idxport/internal/sinks"
+	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/pipeline"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/sink"
@@ -36,9 +37,13 @@ func (in *inputs) reportTable(t source.Table) {
 // name of the table in progress messages.
 func drain(ctx context.Context, r *request, t source.Table, s *schema.Schema, title string, sinks ...sink.Sink) (
 	int64, error) {
-	update, end := r.report.progress(title, s.Rows)
-	defer end()
-	return pipeline.Run(ctx, t, s, sinks, pipeline.Options{Workers: r.Workers, Progress: update})
+	o := pipeline.Options{Workers: r.Workers}
+	if begin := r.Events.Progress; begin != nil {
+		update, end := begin(text.Printable(title), s.Rows)
+		defer end()
+		o.Progress = update
+	}
+	return pipeline.Run(ctx, t, s, sinks, o)
 }
 
 // A chosenSplit is a split of the inputs, what --holdout left of one, or what it took from one.
