@@ -37,22 +37,22 @@ var bucketName = text.Pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$`)
 
 // parse parses a URL without parameters. It does not decode escapes such as %20.
 func parse(name string) (address, error) {
-	scheme, rest, _ := strings.Cut(name, "://")
+	scheme, rest, _ := strings.Cut(name, ":/")
+	rest, both := strings.CutPrefix(rest, "/")
 	bucket, key, _ := strings.Cut(rest, "/")
 	a := address{scheme, bucket, key}
-	switch scheme {
-	case "https", "http":
+	switch {
+	case !both:
+		return a, failed(fault.Usage, "found one slash, expected two: pathlib of Python removes one").In(scheme + ":/…")
+	case a.isWeb():
 		if err := a.checkWeb(); err != nil {
 			return a, err
 		}
-	case "s3":
-		if !bucketName().MatchString(bucket) { // the message does not show it, as it may contain a password
-			const expected = "expected a bucket of 3 to 63 letters, digits, dots and dashes, and a slash"
-			return a, failed(fault.Usage, expected).In("s3://…")
-		}
-	default:
+	case scheme != "s3":
 		return a, failed(fault.Usage, "expected s3:// or https://").In(scheme + "://…").
 			WithHint("give the path of a local copy or, for a server like S3, s3://BUCKET/KEY?endpoint=https://HOST")
+	case !bucketName().MatchString(bucket): // the message does not show it, as it may contain a password
+		return a, failed(fault.Usage, "expected a bucket of 3 to 63 letters, digits, dots and dashes").In("s3://…")
 	}
 	if strings.ContainsFunc(key, unicode.IsControl) || slices.Contains(strings.Split(key, "/"), "..") {
 		return a, failed(fault.Usage, "keys with control characters or .. are not supported").In(a.String())

@@ -41,7 +41,7 @@ func TestParseArgRefuses(t *testing.T) {
 		"s3://", "s3:///key", "s3://user:" + secret + "@b/k",
 		"s3://bkt/k?endpoint=http%3A%2F%2Fx&access_key=" + secret, "s3://bkt/k?X-Amz-Signature=" + secret,
 		"s3://bkt/k?%zz" + secret, "s3://bkt/k?" + secret + "=1", "s3://bkt/k?region=a&region=b",
-		"s3://bkt/../k", "s3://bkt/k\n", "file:///x", "s3://b/k",
+		"s3://bkt/../k", "s3://bkt/k\n", "file:///x", "s3://b/k", "s3:/bkt/k", "image=s3:/bkt/k",
 		"gs://bkt/k", "azblob://bkt/k", "https://user:" + secret + "@example.org/x",
 		"https://user:" + secret + "?@example.org/x", "https://user@example.org/x",
 		"https://user:" + secret + "/@example.org/x", "https://", "https:///x", "https://:80/x",
