@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"syscall"
 
@@ -45,14 +44,11 @@ var exitCodes = map[fault.Kind]int{
 
 // exitCode returns the code with which the program exits after err.
 func exitCode(err error) int {
-	var sig signalError
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &sig):
+	if sig, ok := errors.AsType[signalError](err); ok {
 		return exitSignal + int(sig.signal)
-	case errors.Is(err, context.Canceled):
-		return exitCodes[fault.Canceled]
+	}
+	if err == nil {
+		return exitOK
 	}
 	return exitCodes[fault.KindOf(err)]
 }
