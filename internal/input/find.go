@@ -47,7 +47,8 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 		shaped = o.chooseShaped(s) || shaped
 	}
 	if !shaped {
-		return nil, usagef("--shape %s does not fit the records of any file, apart from labels", text.Shape(o.Shape))
+		return nil, usagef("--shape %s does not fit the records of any file, apart from labels", text.Shape(o.Shape)).
+			WithHint("idxport inspect %s shows their shapes", text.Path(o.Args[0].Path))
 	}
 	in.classes, err = in.readClasses(ctx)
 	return in, err
