@@ -21,7 +21,7 @@ import (
 const module = "github.com/idxport/idxport/"
 
 // rooms are the packages, with the other packages that each may import, "source/..." meaning all
-// below source. Every package may import fault and text. How large they may be is in measures.
+// below source. Every package may import fault and text. How large they may be is in packages.
 var rooms = map[string][]string{
 	"internal/fault":               nil,
 	"internal/jpeg":                {"internal/jpeg/samples"},
