@@ -124,7 +124,7 @@ class Load(Case):
         self.assertEqual((caught.exception.exit, caught.exception.code, caught.exception.path), (66, "no_input", str(self.folder / "none")))
         self.assertRaisesRegex(idxport.IdxError, 'rows=":1" the rows before', idxport.load, FASHION, split="test", columns=["label"], rows="1")
         for hint, said in ("aws --profile x",) * 2, ("--columns x", 'columns="x"'), (r"-o csv='it'\''s a', or 'b'", """output="csv=it's a", or 'b'"""):
-            self.assertEqual(idxport._program._in_python(hint), said)
+            self.assertEqual(idxport._program.in_python(hint), said)
         self.assertRaisesRegex(idxport.IdxError, "flag shufle\nhint: did you mean shuffle=True?", idxport.load, FASHION, split="test", shufle=True)
         self.assertRaisesRegex(idxport.IdxError, "give a list as split for several", idxport.scan, FASHION, split="validation")
         for use in (idxport.load, idxport.scan, idxport.scan_polars, idxport.preview, idxport.convert):
@@ -355,7 +355,7 @@ class Reports(Case):
         self.assertEqual((image.shape, image.whole, image.columns[0].max, sum(n.count for n in label.columns[0].labels)), ([1000, 28, 28], True, 255, 1000))
         (path := self.folder / "cut-idx2-ubyte").write_bytes(encode(np.zeros((10, 10), "u1"))[:-1])
         (file,) = idxport.inspect(path).files
-        self.assertEqual((file.whole, "truncated" in str(file.problem)), (False, True))
+        self.assertEqual((file.whole, "truncated" in str(file.problem), "--salvage" in str(file.problem)), (False, True, False))
 
     def test_warnings(self) -> None:
         for use in idxport.load, lambda *inputs, **options: pl.DataFrame(idxport.scan(*inputs, **options)):

@@ -205,12 +205,12 @@ def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _BETWEEN:
         level, frame = level + 1, frame.f_back
     for text in report.get("warnings", ()):
-        warnings.warn(text, IdxWarning, stacklevel=level)
+        warnings.warn(in_python(text), IdxWarning, stacklevel=level)
     if report.get("files") or (code == 0 and report and "error" not in report):  # inspect describes damage; it is always 0 if SIGCHLD is ignored
         return report
     if error := report.get("error"):
         hint, path, offset = map(error.get, ("hint", "path", "offset"))
-        raise IdxError(_in_python(error["message"]), error["exit"], error["code"], hint=hint and _in_python(hint), path=path, offset=offset)
+        raise IdxError(in_python(error["message"]), error["exit"], error["code"], hint=hint and in_python(hint), path=path, offset=offset)
     how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"failed with exit code {code}"
     raise IdxError(f"idxport {how}: {said.decode(errors='replace').strip()}", code)
 
@@ -225,7 +225,7 @@ _VALUE = rf"(?:\w+=)?(?:'[^']*'|\"[^\"]*\")|\$\(\([^)]*\)\)[/\d]*|{_IN}[^a-z\s,;
 _FLAG = rf"(?<![\w-])(?:--([a-z][a-z-]*)|-o)(?:[ =]({_VALUE}))?"
 
 
-def _in_python(text: str) -> str:
+def in_python(text: str) -> str:
     """Name options as Python does: --split test is split="test"."""
     import re
 

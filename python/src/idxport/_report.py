@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
-from ._program import IdxError, Option, Path, arguments, run
+from ._program import IdxError, Option, Path, arguments, in_python, run
 
 # Options of convert that preview does not have.
 _NOT_SHOWN = {"columns", "layout", "part", "class_column", "compression", "expect", "if_changed", "verify", "workers"}
@@ -190,4 +190,6 @@ def build(kind: type[_T], values: Mapping[str, Any], **more: Any) -> _T:
 def _nested(key: str, value: Any | list[Any]) -> Any:
     if isinstance(value, list):
         return [_nested(key, each) for each in value]
+    if key in ("message", "hint"):  # of a problem
+        return in_python(value)
     return build(_NESTED[key], value) if key in _NESTED and isinstance(value, dict) else value
