@@ -46,7 +46,7 @@ func printHelp(w io.Writer, name string, all bool) error {
 			heading = f.heading
 			fmt.Fprintf(out, "\n%s:\n", heading)
 		}
-		short := fmt.Sprintf("%4s", f.short)
+		short := "    "
 		if f.short != "" {
 			short = f.short + ", "
 		}
