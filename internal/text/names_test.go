@@ -8,7 +8,7 @@ import (
 func TestIsURL(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{"s3://a": true, "x://a": false, "S3://a": false, "://a": false,
-		"s3:/a": true, "s3:a": false, "c:/a": false, "./s3:/a": false} {
+		"s3:/a": true, "s3:a": false, "ab:/a": false, "./s3:/a": false} {
 		if IsURL(name) != want {
 			t.Errorf("%s: found a URL: %v, expected %v", name, !want, want)
 		}
