@@ -303,7 +303,7 @@ def _absolute(path: bytes | Path) -> str:
         name, equals, file = "", "", text
     if file == "-":
         raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
-    return text if not file or file.partition("/")[0].endswith(":") or os.path.isabs(file) else name + equals + os.path.join(os.getcwd(), file)
+    return text if not file or "://" in file or file[:4] == "s3:/" or os.path.isabs(file) else name + equals + os.path.join(os.getcwd(), file)
 
 
 def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> list[str]:
