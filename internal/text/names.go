@@ -18,7 +18,7 @@ func Storable(name string) bool { return !unstorable().MatchString(name) }
 
 var urlStart = Pattern(`^([a-z0-9]{2,}://|(s3|gs|https?):/)`)
 
-// IsURL reports whether name begins with the scheme of a URL, supported or not: s3://, or just s3:/.
+// IsURL reports whether name begins with the scheme of a URL, supported or not: s3://, or s3:/.
 func IsURL(name string) bool { return urlStart().MatchString(name) }
 
 // Pattern returns a function that compiles a regular expression when it is first called: programs
