@@ -21,9 +21,6 @@ func (l Layout) fixedBinary(c source.Column) ([]Column, error) {
 		// A fixed length of 0 is not valid in Parquet, nor in every reader of Arrow.
 		return l.binary(c)
 	}
-	if size > math.MaxInt32 {
-		return nil, l.tooLarge(c, size, "bytes")
-	}
 	kind := &arrow.FixedSizeBinaryType{ByteWidth: size}
 	made := columnOf(arrow.Field{Name: c.Name, Type: kind, Metadata: fieldMetadata(c)})
 	made.Data = func(data []byte, rows int) Array { return flat(rows, data) }
@@ -35,27 +32,20 @@ func (l Layout) fixedBinary(c source.Column) ([]Column, error) {
 // readers support than fixed-binary.
 func (l Layout) binary(c source.Column) ([]Column, error) {
 	size := c.RecordSize()
-	if size > math.MaxInt32 {
-		return nil, l.tooLarge(c, size, "bytes")
-	}
 	made := columnOf(arrow.Field{Name: c.Name, Type: arrow.BinaryTypes.Binary, Metadata: fieldMetadata(c)})
 	made.Data = func(data []byte, rows int) Array { return flat(rows, offsets(rows, size), data) }
 	made.Allocates = lengthSize
 	leaf := &made.Leaves[0]
 	leaf.Size, leaf.Allocates = lengthSize+size, true
-	leaf.Values = func(data []byte, rows int) []byte { return prefixed(data, rows, size) }
-	return []Column{made}, nil
-}
-
-// prefixed returns rows values of size bytes each as PLAIN pages of BYTE_ARRAY store them, each
-// after its length.
-func prefixed(data []byte, rows, size int) []byte {
-	values := make([]byte, 0, rows*(lengthSize+size))
-	for i := range rows {
-		values = binary.LittleEndian.AppendUint32(values, uint32(size))
-		values = append(values, data[i*size:(i+1)*size]...)
+	leaf.Values = func(data []byte, rows int) []byte { // each record after its length
+		values := make([]byte, 0, rows*leaf.Size)
+		for i := range rows {
+			values = binary.LittleEndian.AppendUint32(values, uint32(size))
+			values = append(values, data[i*size:(i+1)*size]...)
+		}
+		return values
 	}
-	return values
+	return []Column{made}, nil
 }
 
 // offsets returns Arrow's offsets of rows values of size bytes each.

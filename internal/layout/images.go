@@ -23,7 +23,11 @@ func (l Layout) huggingFace(c source.Column) ([]Column, error) {
 	made.Allocates = lengthSize + m.MaxFile + lengthSize + 1 // of the paths, offsets and nulls
 	made.Data = func(data []byte, rows int) Array {
 		paths := Array{[]Node{{rows, rows}}, [][]byte{make([]byte, (rows+7)/8), offsets(rows, 0), nil}} // all null
-		return flat(rows).above(fileData(m, data, rows), paths)
+		begins := make([]byte, lengthSize, lengthSize*(rows+1))
+		files := appendFiles(m, data, rows, 0, func(dst []byte, _ int) {
+			begins = binary.LittleEndian.AppendUint32(begins, uint32(len(dst)))
+		})
+		return flat(rows).above(flat(rows, begins, files), paths)
 	}
 	file, path := &made.Leaves[0], &made.Leaves[1]
 	file.Size, file.Allocates, file.Compressed = lengthSize+m.MaxFile, true, true
@@ -51,13 +55,4 @@ func appendFiles(m images.Image, data []byte, rows, prefix int, finish func(dst 
 		finish(dst, start)
 	}
 	return dst
-}
-
-// fileData returns the files as an array.
-func fileData(m images.Image, data []byte, rows int) Array {
-	offsets := make([]byte, lengthSize, lengthSize*(rows+1))
-	files := appendFiles(m, data, rows, 0, func(dst []byte, _ int) {
-		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(dst)))
-	})
-	return flat(rows, offsets, files)
 }

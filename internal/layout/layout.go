@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
 
@@ -104,7 +105,9 @@ func (l Layout) represent(s *schema.Schema) ([]Column, *schema.Schema, error) {
 
 // column represents c. Scalars are primitive columns in every layout, except for labels in one.
 func (l Layout) column(c source.Column) ([]Column, error) {
-	switch {
+	switch size := c.RecordSize(); {
+	case size > math.MaxInt32: // the lengths of lists and of bytes have 32 bits
+		return nil, l.refuse("", "a record of column %s has %d bytes, expected less than 2 GiB", c.Name, size)
 	case !c.Scalar():
 		return l.tensor(l, c)
 	case l.hub && isLabel(c):
@@ -130,11 +133,6 @@ func (l Layout) checkNames(all []Column) error {
 // refuse returns the error of a layout that cannot hold a column.
 func (l Layout) refuse(advice, message string, values ...any) error {
 	return images.Unsupported("layout "+l.Name, advice, message, values...)
-}
-
-// tooLarge returns the error for a record with more elements or bytes than a layout can count.
-func (l Layout) tooLarge(c source.Column, n int, unit string) error {
-	return l.refuse("", "a record of column %s has %d %s, expected at most 2147483647", c.Name, n, unit)
 }
 
 // Prepared returns the data of b's columns for the functions Data and Values of columns: b's own

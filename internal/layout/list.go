@@ -2,7 +2,6 @@ package layout
 
 import (
 	"encoding/binary"
-	"math"
 	"math/bits"
 	"slices"
 
@@ -21,7 +20,7 @@ const maxNested = 16
 
 // list is the layout list: a FixedSizeList over the whole record in C order.
 func (l Layout) list(c source.Column) ([]Column, error) {
-	return l.lists(c, []int{c.Elements()})
+	return lists(c, []int{c.Elements()}), nil
 }
 
 // nested is the layout nested: a FixedSizeList in a FixedSizeList for each dimension.
@@ -33,15 +32,15 @@ func (l Layout) nested(c source.Column) ([]Column, error) {
 	if c.Elements() == 0 {
 		return l.list(c)
 	}
-	return l.lists(c, c.Shape)
+	return lists(c, c.Shape), nil
 }
 
 // extension is the layout tensor: list with the extension type that gives it a shape. Records
 // without elements are plain lists, as the extension type is for fixed-size lists only.
 func (l Layout) extension(c source.Column) ([]Column, error) {
-	columns, err := l.list(c)
-	if err != nil || c.Elements() == 0 {
-		return columns, err
+	columns := lists(c, []int{c.Elements()})
+	if c.Elements() == 0 {
+		return columns, nil
 	}
 	field := &columns[0].Field
 	field.Metadata = arrow.NewMetadata(
@@ -56,11 +55,8 @@ func (l Layout) extension(c source.Column) ([]Column, error) {
 // equals the element's, and its children are nullable by default. Records without elements, for
 // which sizes is one 0, become a plain List, as pyarrow and polars cannot read fixed-size lists of
 // 0 elements.
-func (l Layout) lists(c source.Column, sizes []int) ([]Column, error) {
+func lists(c source.Column, sizes []int) []Column {
 	n := c.Elements()
-	if n > math.MaxInt32 {
-		return nil, l.tooLarge(c, n, "elements")
-	}
 	made := columnOf(arrow.Field{Name: c.Name, Type: listType(c.DType, sizes), Metadata: fieldMetadata(c)})
 	made.Data = func(data []byte, rows int) Array { return listData(sizes, data, rows) }
 	leaf := &made.Leaves[0]
@@ -68,7 +64,7 @@ func (l Layout) lists(c source.Column, sizes []int) ([]Column, error) {
 	if n == 0 { // an empty list is one entry, whose definition level is that of the outer group
 		leaf.Entries, leaf.Repetition, leaf.Definition = 1, appendRun(nil, 1, 0), 0
 	}
-	return []Column{made}, nil
+	return []Column{made}
 }
 
 // listType returns the type of lists of the given sizes, the outermost first, of elements of d.
