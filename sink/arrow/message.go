@@ -39,40 +39,28 @@ type block struct {
 	body     int64
 }
 
-// encapsulate returns message after its prefix, padded to a multiple of 8 bytes.
-func encapsulate(message []byte) []byte {
-	size := align(len(message))
-	head := binary.LittleEndian.AppendUint32(make([]byte, 0, prefixSize+size), continuation)
-	head = binary.LittleEndian.AppendUint32(head, uint32(size))
-	head = append(head, message...)
-	return append(head, make([]byte, size-len(message))...)
-}
-
-// message returns the metadata of r.
-func (r *recordBatch) message() []byte {
+// message returns the metadata of r after its prefix, padded to a multiple of 8 bytes: those of a
+// record batch or, if id is not negative, of the dictionary with this id.
+func (r *recordBatch) message(id int64) []byte {
 	b := flatbuffers.NewBuilder(512)
-	return r.finish(b, headerRecordBatch, r.addTable(b))
-}
-
-// dictionaryMessage returns the metadata of r as the dictionary with the given id.
-func (r *recordBatch) dictionaryMessage(id int64) []byte {
-	b := flatbuffers.NewBuilder(256)
-	data := r.addTable(b)
-	b.StartObject(3) // id, data, isDelta
-	b.PrependInt64Slot(0, id, 0)
-	b.PrependUOffsetTSlot(1, data, 0)
-	return r.finish(b, headerDictionaryBatch, b.EndObject())
-}
-
-// finish returns a message whose header is the given table, of the given kind.
-func (r *recordBatch) finish(b *flatbuffers.Builder, kind byte, header flatbuffers.UOffsetT) []byte {
+	header, kind := r.addTable(b), byte(headerRecordBatch)
+	if id >= 0 {
+		b.StartObject(3) // id, data, isDelta
+		b.PrependInt64Slot(0, id, 0)
+		b.PrependUOffsetTSlot(1, header, 0)
+		header, kind = b.EndObject(), headerDictionaryBatch
+	}
 	b.StartObject(5) // version, header_type, header, bodyLength, custom_metadata
 	b.PrependInt16Slot(0, metadataVersion, 0)
 	b.PrependByteSlot(1, kind, 0)
 	b.PrependUOffsetTSlot(2, header, 0)
 	b.PrependInt64Slot(3, r.size, 0)
 	b.Finish(b.EndObject())
-	return b.FinishedBytes()
+	metadata := b.FinishedBytes()
+	size := align(len(metadata))
+	message := binary.LittleEndian.AppendUint32(make([]byte, 0, prefixSize+size), continuation)
+	message = append(binary.LittleEndian.AppendUint32(message, uint32(size)), metadata...)
+	return message[:prefixSize+size] // the rest is zeros
 }
 
 // addTable adds r to b as a table RecordBatch. FlatBuffers are built back to front.

@@ -80,7 +80,7 @@ func (s *Sink) start() error {
 		if err != nil {
 			return err
 		}
-		head := encapsulate(r.dictionaryMessage(int64(len(s.dictionaries))))
+		head := r.message(int64(len(s.dictionaries)))
 		if err := s.append(&s.dictionaries, head, r); err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (s *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
 			return nil, err
 		}
 	}
-	head := encapsulate(r.message())
+	head := r.message(-1)
 	return func() error { return s.append(&s.blocks, head, r) }, nil
 }
 

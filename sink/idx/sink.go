@@ -68,9 +68,18 @@ func (s *Sink) BatchSize(rows int) int64 {
 	return int64(rows)*int64(s.column.RecordSize()) + s.out.Codec.EncoderSize()
 }
 
-// Encode implements sink.Sink: it makes the column of b big-endian and compresses it.
+// Encode implements sink.Sink: it makes the column of b big-endian, if necessary, and compresses it.
 func (s *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
-	block, err := s.encode(b.Columns[s.index])
+	data := b.Columns[s.index]
+	block, err := compressed.Block{}, error(nil)
+	if s.swaps {
+		buffer := s.out.Buffer(len(data))
+		*buffer = (*buffer)[:len(data)]
+		idx.SwapBytes(*buffer, data, s.column.DType.Size())
+		block, err = s.out.EncodeBuffer(buffer)
+	} else {
+		block, err = s.out.Encode(data)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -81,17 +90,6 @@ func (s *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
 		s.rows += int64(b.Rows)
 		return s.out.Append(block)
 	}, nil
-}
-
-// encode makes data big-endian, if necessary, and compresses it.
-func (s *Sink) encode(data []byte) (compressed.Block, error) {
-	if !s.swaps {
-		return s.out.Encode(data)
-	}
-	buffer := s.out.Buffer(len(data))
-	*buffer = (*buffer)[:len(data)]
-	idx.SwapBytes(*buffer, data, s.column.DType.Size())
-	return s.out.EncodeBuffer(buffer)
 }
 
 // begin writes the header, once.

@@ -72,15 +72,6 @@ func (l *leaf) plain(v float64) []byte {
 	return widen(element, l.Element, l.Type)
 }
 
-// chunkBounds returns the bounds of a chunk with the given pages.
-func (l *leaf) chunkBounds(pages []bounds) (least, greatest []byte) {
-	all := pages[0]
-	for _, b := range pages[1:] {
-		all.min, all.max = min(all.min, b.min), max(all.max, b.max)
-	}
-	return l.encodeBounds(all)
-}
-
 // columnIndex returns the index of a chunk's pages.
 func (l *leaf) columnIndex(pages []bounds) *format.ColumnIndex {
 	index := &format.ColumnIndex{BoundaryOrder: boundaryOrder(pages),

@@ -75,9 +75,6 @@ type pageCompressor struct {
 func (x *pageCompressor) page(p page, body ...[]byte) (page, error) {
 	body = slices.DeleteFunc(body, func(part []byte) bool { return len(part) == 0 })
 	uncompressed := length(body)
-	if uncompressed > math.MaxInt32 || p.entries > math.MaxInt32 {
-		return page{}, errPageSize
-	}
 	if x.codec.encode != nil {
 		if err := x.compress(&p, body); err != nil {
 			return page{}, err
@@ -85,7 +82,7 @@ func (x *pageCompressor) page(p page, body ...[]byte) (page, error) {
 		body = [][]byte{*p.memory}
 	}
 	size, sum := length(body), uint32(0)
-	if size > math.MaxInt32 {
+	if max(size, uncompressed, p.entries) > math.MaxInt32 {
 		return page{}, errPageSize
 	}
 	for _, part := range body {

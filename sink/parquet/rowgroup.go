@@ -152,7 +152,11 @@ func (c *chunk) describe(l *leaf, offset int64, place *format.ColumnChunk) chunk
 	m, index := &place.MetaData, chunkIndex{place: place, offset: &format.OffsetIndex{PageLocations: c.pages}}
 	m.Type, m.PathInSchema, m.Codec = l.Type, l.Path, l.pages.codec.id
 	if c.bounds != nil {
-		m.Statistics.MinValue, m.Statistics.MaxValue = l.chunkBounds(c.bounds)
+		all := c.bounds[0]
+		for _, b := range c.bounds {
+			all.min, all.max = min(all.min, b.min), max(all.max, b.max)
+		}
+		m.Statistics.MinValue, m.Statistics.MaxValue = l.encodeBounds(all)
 		index.column = l.columnIndex(c.bounds)
 	}
 	if m.DataPageOffset > 0 { // there is a dictionary before it
