@@ -36,7 +36,7 @@ type Options struct {
 	Compression compressed.Codec // an empty Name is the format's default
 	Layout      string           // one of those of the format; empty for its default
 	Stream      bool             // Arrow: a stream, which has no footer and is readable from a pipe
-	Comma       byte             // separator of fields in CSV; 0 for a comma
+	Comma       byte             // separator of fields in CSV: a tab, or 0 for a comma
 	Column      int              // index of the column, for formats of one column
 	MaxLabel    int64            // the largest label of the source; 0 or less if unknown
 	Version     string           // of the program, for Parquet's created_by

@@ -1,7 +1,7 @@
 // Package csv writes a table as CSV: one line per row, one number per element.
 //
-// [New] returns a [Sink], which implements sink.Sink. A [Style], one of [Styles], sets the form of
-// the lines; the published CSV editions of MNIST differ only in their headers.
+// [New] returns a [Sink], which implements sink.Sink. The layout, one of [Layouts], sets the form
+// of the lines; the published CSV editions of MNIST differ only in their headers.
 //
 // # The format
 //
@@ -9,7 +9,7 @@
 // elements of a tensor are in C order. Records without elements are an error. With one tensor, the
 // header names its elements pixel0, pixel1, …; with several, the names begin with the column's:
 //
-//	style     one tensor column, image 28×28        columns a and b of 2×2
+//	layout    one tensor column, image 28×28        columns a and b of 2×2
 //	kaggle    label,pixel0,pixel1,…,pixel783        label,a0,a1,a2,a3,b0,…
 //	kaggle1   label,pixel1,pixel2,…,pixel784        label,a1,a2,a3,a4,b1,…
 //	rowxcol   label,1x1,1x2,…,28x28                 label,a_1x1,a_1x2,a_2x1,a_2x2,b_1x1,…

@@ -48,15 +48,11 @@ func newLayout(s *schema.Schema, name string, comma byte) (*layout, error) {
 	l := &layout{comma: comma, header: headerOf(name), classes: s.Classes}
 	if name == matrix && len(s.Columns) != 1 {
 		return nil, unsupported("select one column, as in --columns image, or use --layout pjreddie",
-			"found %d columns, expected one for the style matrix", len(s.Columns))
-	}
-	// A separator must not occur in numbers or be a quote or the end of a line.
-	if comma >= 0x80 || strings.IndexByte("0123456789+-.eNainf\"\r\n", comma) >= 0 {
-		return nil, unsupported("use a comma, a tab or a semicolon", "%q cannot separate numbers", comma)
+			"found %d columns, expected one for the layout matrix", len(s.Columns))
 	}
 	if s.Classes != nil && l.header == nil {
 		return nil, unsupported("leave out --class-column, or use --layout kaggle",
-			"files of the style %s have no column of class names", name)
+			"files of the layout %s have no column of class names", name)
 	}
 	headless, label := l.header == nil && len(s.Columns) > 1, s.Label()
 	l.alone = len(slices.DeleteFunc(slices.Clone(s.Columns), source.Column.Scalar)) == 1
@@ -75,11 +71,11 @@ func newLayout(s *schema.Schema, name string, comma byte) (*layout, error) {
 			return nil, unsupported("choose others with --columns, or use Parquet or Arrow, which keep empty records",
 				"records of column %s have no elements, expected at least one", c.Name)
 		case headless && text.NamesLabels(c.Name) && !c.Scalar():
-			return nil, unsupported(schema.HintLabel, "the labels have %d numbers each, expected one for the style %s",
+			return nil, unsupported(schema.HintLabel, "the labels have %d numbers each, expected one for the layout %s",
 				c.Elements(), name)
 		case headless && c.Scalar() && i != label:
 			return nil, unsupported("leave it out with --columns, or make it the label with --label-column",
-				"column %s is not the label, and files of the style %s have no names of columns", c.Name, name)
+				"column %s is not the label, and files of the layout %s have no names of columns", c.Name, name)
 		}
 	}
 	renderers := renderers(comma)
@@ -187,7 +183,7 @@ func headerOf(layout string) elementNamer {
 	return nil
 }
 
-// unsupported returns the error for a table or an option that CSV, or a style of it, lacks.
+// unsupported returns the error for a table or an option that CSV, or a layout of it, lacks.
 func unsupported(advice, format string, args ...any) error {
 	return fault.New(fault.Usage, "csv: "+format, args...).WithHint("%s", advice)
 }

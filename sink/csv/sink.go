@@ -35,12 +35,12 @@ type Sink struct {
 
 // New returns a sink for tables of the schema s. Of the options it uses Compression, Layout and
 // Comma. It writes nothing to w before the first step. It fails with fault.Usage for an unknown
-// style, for an invalid separator, for records without elements, for more than one column in the
-// style matrix, and for class names in a style without a header.
+// layout, for records without elements, for more than one column in the layout matrix, and for
+// class names in a layout without a header.
 func New(w io.Writer, s *schema.Schema, o sink.Options) (*Sink, error) {
 	if names := sink.Names(Layouts()); o.Layout != "" && !slices.Contains(names, o.Layout) {
-		return nil, unsupported("choose one of these styles",
-			"unknown style %q, expected one of %s", o.Layout, strings.Join(names, ", "))
+		return nil, unsupported("choose one of these layouts",
+			"unknown layout %q, expected one of %s", o.Layout, strings.Join(names, ", "))
 	}
 	l, err := newLayout(s, o.Layout, cmp.Or(o.Comma, ','))
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *Sink) Close() error {
 	return s.out.Close()
 }
 
-// Next implements sink.Splitter. The new file has a header if the style has one.
+// Next implements sink.Splitter. The new file has a header if the layout has one.
 func (s *Sink) Next(w io.Writer) error {
 	s.out.Reset(w)
 	s.begun = false
