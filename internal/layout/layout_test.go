@@ -179,7 +179,7 @@ func TestLevels(t *testing.T) {
 	}
 	for _, test := range tests {
 		l := one(t, test.layout, source.Column{Name: "image", DType: idx.Uint8, Shape: test.shape}).Leaves[0]
-		depth, entries, count, definition := 1, 1, elements(test.shape), 0
+		depth, entries, count, definition := 1, 1, source.Column{Shape: test.shape}.Elements(), 0
 		if test.layout == "nested" {
 			depth = len(test.shape)
 		}

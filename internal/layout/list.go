@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -98,17 +99,15 @@ func listData(sizes []int, data []byte, n int) Array {
 // dimensions: a 32×32×3 image has two runs of 2 bytes for each of its 1,024 pixels, or 768 bytes of
 // bits.
 func repetition(shape []int) []byte {
-	runs := levelRuns(shape, 0)
-	packed := elements(shape) &^ 7 // bit-packed runs are whole groups of 8; run-length runs follow
+	n := source.Column{Shape: shape}.Elements()
+	runs := levelRuns(shape, 0, n)
+	packed := n &^ 7 // bit-packed runs are whole groups of 8; run-length runs follow
 	width := bits.Len(uint(len(shape)))
 	if len(shape) == 1 || packed == 0 || packed/8*width >= len(runs) {
 		return runs
 	}
-	return append(packLevels(shape, packed, width), levelRuns(shape, packed)...)
+	return append(packLevels(shape, packed, width), levelRuns(shape, packed, n)...)
 }
-
-// elements returns the number of elements of a record of the given shape.
-func elements(shape []int) int { return source.Column{Shape: shape}.Elements() }
 
 // levelAt returns the repetition level of element i of a record of the given shape.
 func levelAt(shape []int, i int) byte {
@@ -122,10 +121,10 @@ func levelAt(shape []int, i int) byte {
 	return byte(level)
 }
 
-// levelRuns returns the levels of all elements from index first on as run-length runs.
-func levelRuns(shape []int, first int) []byte {
-	n, last := elements(shape), shape[len(shape)-1]
+// levelRuns returns the levels of the elements first to n−1 as run-length runs.
+func levelRuns(shape []int, first, n int) []byte {
 	var dst []byte
+	last := shape[len(shape)-1]
 	for i := first; i < n; {
 		level, end := levelAt(shape, i), i+1
 		if level == byte(len(shape)) { // to the end of the innermost list
@@ -159,4 +158,34 @@ func packLevels(shape []int, n, width int) []byte {
 		dst = append(dst, binary.LittleEndian.AppendUint64(nil, group)[:width]...)
 	}
 	return dst
+}
+
+// maxColumns is the maximum number of elements of a record in the layout "columns": a 64×64 image.
+// Every column costs its reader time and memory before the first value, and both formats describe
+// all columns again in every row group or batch.
+const maxColumns = 4096
+
+// columns is the layout "columns": a primitive column for each element of a record. Prepare
+// transposes a batch once for all columns.
+func (l Layout) columns(c source.Column) ([]Column, error) {
+	n, size := c.Elements(), c.DType.Size()
+	if n == 0 || n > maxColumns {
+		return nil, l.refuse("choose others with --columns, or use the layout list, with one column for all elements",
+			"a record of column %s has %d elements, expected 1 to %d", c.Name, n, maxColumns)
+	}
+	metadata := fieldMetadata(c)
+	made := make([]Column, n)
+	for i := range made {
+		name := string(schema.AppendElementName(nil, c, i, l.alone))
+		made[i] = primitive(name, c.DType, metadata, func(transposed []byte, rows int) []byte {
+			return transposed[i*rows*size : (i+1)*rows*size : (i+1)*rows*size]
+		})
+		made[i].Prepare = func(data []byte, rows int) []byte {
+			transposed := make([]byte, len(data))
+			source.SwapAxes(transposed, data, rows, n, size)
+			return transposed
+		}
+		made[i].Allocates, made[i].Leaves[0].Allocates = size, true
+	}
+	return made, nil
 }

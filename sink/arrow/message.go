@@ -98,7 +98,9 @@ func addPairs(b *flatbuffers.Builder, pairs []pair) flatbuffers.UOffsetT {
 func footer(schema []byte, dictionaries, batches []block) []byte {
 	b := flatbuffers.NewBuilder(len(schema) + 24*(len(dictionaries)+len(batches)) + 256)
 	b.CreateByteVector(schema) // the last bytes of the buffer, from whose end offsets are counted
-	schemaTable := flatbuffers.UOffsetT(len(schema)) - headerTable(schema)
+	message := flatbuffers.Table{Bytes: schema, Pos: flatbuffers.GetUOffsetT(schema)}
+	header := message.Offset(4 + 2*2) // its field 2: the vtable begins with its own size and the table's
+	schemaTable := flatbuffers.UOffsetT(len(schema)) - message.Indirect(message.Pos+flatbuffers.UOffsetT(header))
 
 	blockVector := func(blocks []block) flatbuffers.UOffsetT { // structs Block
 		b.StartVector(24, len(blocks), 8)
@@ -121,13 +123,6 @@ func footer(schema []byte, dictionaries, batches []block) []byte {
 	end := b.FinishedBytes()
 	end = binary.LittleEndian.AppendUint32(end[:len(end):len(end)], uint32(len(end)))
 	return append(end, magic...)
-}
-
-// headerTable returns the position of the schema's table in message.
-func headerTable(message []byte) flatbuffers.UOffsetT {
-	table := flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}
-	field := table.Offset(4 + 2*2) // header: the vtable begins with its own size and the table's
-	return table.Indirect(table.Pos + flatbuffers.UOffsetT(field))
 }
 
 // A recordBatch collects the metadata and the body of a record batch message.

@@ -68,7 +68,7 @@ func (s *Sink) BatchSize(rows int) int64 {
 	return int64(rows)*int64(s.column.RecordSize()) + s.out.Codec.EncoderSize()
 }
 
-// Encode implements sink.Sink: it makes the column of b big-endian, if necessary, and compresses it.
+// Encode implements sink.Sink: it makes the column of b big-endian, if needed, and compresses it.
 func (s *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
 	data := b.Columns[s.index]
 	block, err := compressed.Block{}, error(nil)

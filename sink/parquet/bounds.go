@@ -18,8 +18,12 @@ type bounds struct {
 
 // boundsOf returns the range of elements, packed values of d, of which there is at least one.
 func boundsOf(elements []byte, d idx.DType) bounds {
-	if d == idx.Uint8 {
-		return byteBounds(elements)
+	if d == idx.Uint8 { // as most elements of images are
+		least, greatest := byte(math.MaxUint8), byte(0)
+		for _, e := range elements {
+			least, greatest = min(least, e), max(greatest, e)
+		}
+		return bounds{min: float64(least), max: float64(greatest)}
 	}
 	b := bounds{min: math.Inf(1), max: math.Inf(-1)}
 	for i := range len(elements) / d.Size() {
@@ -34,15 +38,6 @@ func boundsOf(elements []byte, d idx.DType) bounds {
 		}
 	}
 	return b
-}
-
-// byteBounds is boundsOf for unsigned bytes, which are most of the elements of images.
-func byteBounds(elements []byte) bounds {
-	least, greatest := byte(math.MaxUint8), byte(0)
-	for _, e := range elements {
-		least, greatest = min(least, e), max(greatest, e)
-	}
-	return bounds{min: float64(least), max: float64(greatest)}
 }
 
 // encodeBounds returns b as PLAIN values of the leaf, but text without the length before it. The

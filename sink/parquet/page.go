@@ -19,10 +19,6 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// errPageSize occurs only for batches with more rows than Schema.BatchRows: New refuses a schema
-// whose batches do not fit a page.
-var errPageSize = errors.New("parquet: a page would have 2 GiB or more")
-
 // A page is a header and a body, ready to be written, in parts, which may be the batch's memory.
 type page struct {
 	parts        [][]byte
@@ -82,8 +78,8 @@ func (x *pageCompressor) page(p page, body ...[]byte) (page, error) {
 		body = [][]byte{*p.memory}
 	}
 	size, sum := length(body), uint32(0)
-	if max(size, uncompressed, p.entries) > math.MaxInt32 {
-		return page{}, errPageSize
+	if max(size, uncompressed, p.entries) > math.MaxInt32 { // only in batches of more rows than Schema.BatchRows
+		return page{}, errors.New("parquet: a page would have 2 GiB or more")
 	}
 	for _, part := range body {
 		sum = crc32.Update(sum, crc32.IEEETable, part)

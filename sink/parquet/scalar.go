@@ -144,7 +144,8 @@ func (d *distinct) add(values []byte, size int) {
 }
 
 // addBytes is add for bytes: a table replaces hashing for all but the first occurrence of each.
-// With byteBounds, it reduced the time to write pixels in layout "columns", uncompressed, to 42 %.
+// With the bounds of bytes, it reduced the time to write pixels in layout "columns", uncompressed,
+// to 42 %.
 func (d *distinct) addBytes(values []byte) {
 	var numbers [1 << 8]uint16 // 1 + index of a value, 0 if it has not occurred
 	from := len(d.indices)
