@@ -57,21 +57,6 @@ func offsets(rows, size int) []byte {
 	return made
 }
 
-// maxNames is the maximum number of class names, whose indices have NameIndexSize bytes.
-const maxNames = 1 << (8 * NameIndexSize)
-
-// checkClasses returns an error if the layout does not support the column of class names.
-func (l Layout) checkClasses(k *schema.Classes) error {
-	if l.hub {
-		return l.refuse("leave out --class-column, or use another layout",
-			"this layout already stores the class names, with the label column")
-	}
-	if len(k.Names) > maxNames {
-		return l.refuse("", "found %d class names, expected at most %d", len(k.Names), maxNames)
-	}
-	return nil
-}
-
 // classes returns the column of class names after the labels: text with a dictionary of all names,
 // in the order of their labels. It is the same in every layout.
 func classes(k *schema.Classes) Column {
@@ -81,8 +66,8 @@ func classes(k *schema.Classes) Column {
 	made.Source, made.Names, made.Check, made.Allocates = k.Label, k.Names, k.Check, size
 	made.Data = func(data []byte, rows int) Array { return flat(rows, nameIndices(k, data, rows, size)) }
 	leaf := &made.Leaves[0]
-	leaf.Names, leaf.Scalar, leaf.Size, leaf.Allocates = k.Names, true, NameIndexSize, true
-	leaf.Values = func(data []byte, rows int) []byte { return nameIndices(k, data, rows, NameIndexSize) }
+	leaf.Names, leaf.Scalar, leaf.Size, leaf.Allocates = k.Names, true, nameIndexSize, true
+	leaf.Values = func(data []byte, rows int) []byte { return nameIndices(k, data, rows, nameIndexSize) }
 	return made
 }
 

@@ -39,8 +39,8 @@ type Column struct {
 	Leaves   []Leaf
 }
 
-// NameIndexSize is the number of bytes of an index into Leaf.Names.
-const NameIndexSize = 2
+// nameIndexSize is the number of bytes of an index into Leaf.Names.
+const nameIndexSize = 2
 
 // A Leaf is one Parquet column: the contents of its pages, which differ between rows in the values
 // only.
@@ -52,14 +52,13 @@ type Leaf struct {
 	// page writer widens the values or uses them as indices into a dictionary. It is 0 if Values
 	// returns the contents of PLAIN pages of Type.
 	Element idx.DType
-	// Names is the dictionary of the leaf's chunks, for text: Values returns indices into it of
-	// NameIndexSize bytes. Element is 0 then, and Scalar is set.
+	// Names is the dictionary of the leaf's chunks, for text: Values returns indices into it.
+	// Element is 0 then, and Scalar is set.
 	Names []string
 	// Scalar reports whether a row is one value of a few bytes. Page writers collect scalars over
 	// many batches and record their minimum and maximum.
 	Scalar bool
-	// Size is the maximum number of bytes of a value in PLAIN pages, including its length, if
-	// Element is 0.
+	// Size is the maximum number of bytes of each value that Values returns, including its length.
 	Size int
 	// Allocates reports whether Values allocates memory.
 	Allocates bool
@@ -163,7 +162,7 @@ func primitive(name string, d idx.DType, metadata arrow.Metadata, values func([]
 	c := columnOf(arrow.Field{Name: name, Type: elementTypes[d], Metadata: metadata})
 	c.Data = func(data []byte, rows int) Array { return flat(rows, values(data, rows)) }
 	leaf := &c.Leaves[0]
-	leaf.Element, leaf.Scalar, leaf.Values = d, true, values
+	leaf.Element, leaf.Size, leaf.Scalar, leaf.Values = d, d.Size(), true, values
 	return c
 }
 

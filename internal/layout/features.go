@@ -88,7 +88,7 @@ func hubLabel(c source.Column) Column {
 	made.Allocates = 8
 	made.Data = func(data []byte, rows int) Array { return flat(rows, Widened(c.DType, data, 8)) }
 	leaf := &made.Leaves[0] // the page writer widens its values
-	leaf.Element, leaf.Scalar = c.DType, true
+	leaf.Element, leaf.Size, leaf.Scalar = c.DType, c.DType.Size(), true
 	return made
 }
 

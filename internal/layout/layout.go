@@ -76,10 +76,13 @@ func Represent(s *schema.Schema, name string) ([]Column, *schema.Schema, error) 
 
 // represent returns the columns for all columns of s, in their order, and s with the metadata of l.
 func (l Layout) represent(s *schema.Schema) ([]Column, *schema.Schema, error) {
-	if s.Classes != nil {
-		if err := l.checkClasses(s.Classes); err != nil {
-			return nil, nil, err
-		}
+	const maxNames = 1 << (8 * nameIndexSize)
+	switch k := s.Classes; {
+	case k != nil && l.hub:
+		return nil, nil, l.refuse("leave out --class-column, or use another layout",
+			"this layout already stores the class names, with the label column")
+	case k != nil && len(k.Names) > maxNames:
+		return nil, nil, l.refuse("", "found %d class names, expected at most %d", len(k.Names), maxNames)
 	}
 	l.alone = len(slices.DeleteFunc(slices.Clone(s.Columns), source.Column.Scalar)) == 1
 	var all []Column

@@ -61,7 +61,8 @@ func lists(c source.Column, sizes []int) []Column {
 	made := columnOf(arrow.Field{Name: c.Name, Type: listType(c.DType, sizes), Metadata: fieldMetadata(c)})
 	made.Data = func(data []byte, rows int) Array { return listData(sizes, data, rows) }
 	leaf := &made.Leaves[0]
-	leaf.Element, leaf.Entries, leaf.Count, leaf.Repetition = c.DType, n, n, repetition(sizes)
+	leaf.Element, leaf.Size = c.DType, c.DType.Size()
+	leaf.Entries, leaf.Count, leaf.Repetition = n, n, repetition(sizes)
 	if n == 0 { // an empty list is one entry, whose definition level is that of the outer group
 		leaf.Entries, leaf.Repetition, leaf.Definition = 1, appendRun(nil, 1, 0), 0
 	}

@@ -145,12 +145,15 @@ func (r *recordBatch) add(a layout.Array) error {
 	}
 	for _, data := range a.Buffers {
 		if r.codec != nil && len(data) > 0 {
-			f, err := r.codec.compress(data)
+			// Incompressible data grows by a few bytes per block of 64 KiB or more. Without this capacity,
+			// appending would reallocate in many small steps.
+			frame, err := compressed.Take(&r.codec.frames, len(data)+len(data)/64+64), error(nil)
+			*frame, err = r.codec.encode(binary.LittleEndian.AppendUint64(*frame, uint64(len(data))), data)
 			if err != nil {
 				return err
 			}
-			r.frames = append(r.frames, f)
-			data = *f
+			r.frames = append(r.frames, frame)
+			data = *frame
 		}
 		r.buffers = append(r.buffers, pair{r.size, int64(len(data))})
 		padding := make([]byte, align(len(data))-len(data))
@@ -182,15 +185,6 @@ type codec struct {
 	id     int8
 	encode func(dst, data []byte) ([]byte, error) // appends data as one frame to dst
 	frames sync.Pool                              // of *[]byte: lengths before compression and frames
-}
-
-// compress compresses data, which must not be empty. The caller returns the result to c.frames.
-func (c *codec) compress(data []byte) (frame *[]byte, err error) {
-	// Incompressible data grows by a few bytes per block of 64 KiB or more. Without this capacity,
-	// appending would reallocate in many small steps.
-	frame = compressed.Take(&c.frames, len(data)+len(data)/64+64)
-	*frame, err = c.encode(binary.LittleEndian.AppendUint64(*frame, uint64(len(data))), data)
-	return frame, err
 }
 
 // newLZ4 returns a codec of frames without checksums and with small blocks, as in Arrow C++.

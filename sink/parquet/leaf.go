@@ -65,7 +65,7 @@ func newLeaf(l layout.Leaf, source, groupRows int, pages *pageCompressor) (*leaf
 	if l.Scalar || !identityPays(l, groupRows) {
 		return made, nil
 	}
-	made.valueSize = l.Element.Size()
+	made.valueSize = l.Size
 	return made, made.setDictionary(identityDictionary(l.Element), identityEntries(l.Element))
 }
 
@@ -103,7 +103,7 @@ func (l *leaf) page(data []byte, rows int) (page, error) {
 		return l.pages.page(p, levels, widen(values, l.Element, l.Type))
 	}
 	p.encoding = format.RLEDictionary
-	width := 8 * l.Element.Size() // bits of an index
+	width := 8 * l.Size // bits of an index
 	groups := (rows*l.Count + 7) / 8
 	fill := make([]byte, groups*width-len(values)) // a group of 8 indices has width bytes
 	return l.pages.page(p, appendPackedHeader(levels, width, groups), values, fill)

@@ -7,8 +7,6 @@ import (
 	"sort"
 
 	"github.com/parquet-go/parquet-go/format"
-
-	"github.com/idxport/idxport/internal/layout"
 )
 
 // scalarPageRows is the number of rows in each page of a scalar column but the last: few enough for
@@ -19,11 +17,7 @@ const scalarPageRows = 20_000
 // covers the whole chunk, without a fallback to PLAIN in the middle.
 func (s *Sink) putScalars(i int) error {
 	l, c := s.leaves[i], &s.chunks[i]
-	size := layout.NameIndexSize
-	if l.Names == nil {
-		size = l.Element.Size()
-	}
-	rows := len(c.values) / size
+	size, rows := l.Size, len(c.values)/l.Size
 	entries, err := s.putDictionary(i, rows)
 	if err != nil {
 		return err
@@ -68,19 +62,18 @@ func (s *Sink) putDictionary(i, rows int) (entries int, err error) {
 	l, values := s.leaves[i], s.chunks[i].values
 	if l.Names != nil { // the values are the indices
 		s.distinct.reset(1)
-		for ; len(values) > 0; values = values[layout.NameIndexSize:] {
+		for ; len(values) > 0; values = values[l.Size:] {
 			s.distinct.indices = append(s.distinct.indices, binary.LittleEndian.Uint16(values))
 		}
 		return len(l.Names), s.put(i, *l.dictionary)
 	}
-	size := l.Element.Size()
 	s.distinct.reset(max(l.maxEntries(rows), 1))
-	s.distinct.add(values, size)
+	s.distinct.add(values, l.Size)
 	entries = len(s.distinct.keys)
 	if s.distinct.full || !l.dictionaryPays(entries, rows) {
 		return 0, nil
 	}
-	dictionary := widen(s.distinct.elements(size), l.Element, l.Type)
+	dictionary := widen(s.distinct.elements(l.Size), l.Element, l.Type)
 	p, err := l.pages.page(page{kind: format.DictionaryPage, entries: entries}, dictionary)
 	if err != nil {
 		return 0, err
@@ -100,7 +93,7 @@ func (l *leaf) dictionaryPays(n, rows int) bool {
 // maxEntries returns the greatest number of distinct values for which dictionaryPays.
 func (l *leaf) maxEntries(rows int) int {
 	values := maxDistinct
-	if l.Element.Size() == 1 {
+	if l.Size == 1 {
 		values = 1 << 8
 	}
 	return sort.Search(values, func(n int) bool { return !l.dictionaryPays(n+1, rows) })

@@ -94,14 +94,12 @@ func (s *Sink) BatchSize(rows int) int64 {
 	size := int64(0)
 	for _, l := range s.leaves {
 		switch {
-		case l.Names != nil:
-			size += int64(rows) * layout.NameIndexSize
 		case l.Scalar:
 			if l.Allocates {
-				size += int64(rows * l.Element.Size())
+				size += int64(rows * l.Size)
 			}
 		case l.pages.codec.encode != nil || l.Allocates,
-			l.Element != 0 && l.valueSize > l.Element.Size(): // must be widened
+			l.valueSize > l.Size: // must be widened
 			size += l.bodySize(rows)
 		default:
 			size += int64(rows) * int64(len(l.Repetition))
