@@ -34,9 +34,9 @@
 // bytes on every goroutine. Allocates is about the memory that they take. They cannot fail: Check
 // is called before, and finds the values that a layout cannot hold.
 //
-// Layouts of images accept the records that package images accepts: H×W, H×W×C, or
-// C×H×W. A column of class names ([schema.Classes]) is text with a dictionary, the
-// same for the whole output, in every layout but huggingface, where the names are in the metadata.
+// Layouts of images accept the records that package images accepts: H×W, H×W×C, or C×H×W. A column
+// of class names ([schema.Classes]) is text with a dictionary, the same for the whole output, in
+// every layout but huggingface, where the names are in the metadata.
 //
 // # Levels of a list
 //
