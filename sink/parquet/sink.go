@@ -98,8 +98,7 @@ func (s *Sink) BatchSize(rows int) int64 {
 			if l.Allocates {
 				size += int64(rows * l.Size)
 			}
-		case l.pages.codec.encode != nil || l.Allocates,
-			l.valueSize > l.Size: // must be widened
+		case l.pages.codec.encode != nil || l.Allocates || l.valueSize > l.Size: // compressed, made or widened
 			size += l.bodySize(rows)
 		default:
 			size += int64(rows) * int64(len(l.Repetition))
