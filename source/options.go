@@ -34,8 +34,8 @@ type ReadOptions struct {
 	// Label is the name of the column that is the label or, in text without names, its place in a
 	// line: "first", "last" or "none". Without a place, it is the first if the others are an image.
 	Label string
-	// Classes are the class names for files that have names in place of labels. nil: names in tables
-	// are errors, and class folders are numbered in the order of their names, with a warning.
+	// Classes are the class names for files that have names in place of labels. nil: such names are
+	// errors in tables, and class folders are numbered in the order of names, with a warning.
 	Classes []string
 	// Folders maps the name of each class folder, of any split of a data set, to whether it has
 	// images. The class folders of all splits are numbered together, unless a split has its labels

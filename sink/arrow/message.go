@@ -145,8 +145,8 @@ func (r *recordBatch) add(a layout.Array) error {
 	}
 	for _, data := range a.Buffers {
 		if r.codec != nil && len(data) > 0 {
-			// Incompressible data grows by a few bytes per block of 64 KiB or more. Without this capacity,
-			// appending would reallocate in many small steps.
+			// Incompressible data grows by a few bytes per block of 64 KiB or more. Without this
+			// capacity, appending would reallocate in many small steps.
 			frame, err := compressed.Take(&r.codec.frames, len(data)+len(data)/64+64), error(nil)
 			*frame, err = r.codec.encode(binary.LittleEndian.AppendUint64(*frame, uint64(len(data))), data)
 			if err != nil {
