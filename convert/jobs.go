@@ -226,7 +226,7 @@ func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ sour
 			WithHint("--shape 28x28 makes images of them, and --transpose=false keeps them as they are")
 	}
 	if r.Transpose != nil && *r.Transpose && !slices.ContainsFunc(t.Columns(), isImage) {
-		return nil, usagef("--transpose: no column has records of two dimensions").
+		return nil, usagef("--transpose: no column has images, H×W, or H×W×C or C×H×W with 1, 3 or 4 channels").
 			WithHint("--shape 28x28 turns flat records into images")
 	}
 	for i, c := range t.Columns() {
@@ -269,7 +269,7 @@ func (in *inputs) resize(t source.Table, a *Applied) (source.Table, error) {
 const noteTurned = "%s%s stores its images transposed; they are turned upright (--transpose=false keeps them as stored)"
 
 // isImage reports whether the records of c have rows and columns.
-func isImage(c source.Column) bool { return len(c.Shape) >= 2 }
+func isImage(c source.Column) bool { return images.Rows(c) >= 0 }
 func isFlat(c source.Column) bool  { return len(c.Shape) == 1 && c.Shape[0] == 28*28 }
 
 // isTransposed reports whether t, not of IDX files, has images that are stored transposed: EMNIST's

@@ -45,25 +45,17 @@ func New(r Rules, c source.Column) (Image, error) {
 	if len(c.Shape) == 1 {
 		return Image{}, flatError(r, c)
 	}
-	if len(c.Shape) > 3 {
-		return r.refuse(r.Advice, "column %q has records of %d dimensions, expected two or three", c.Name, len(c.Shape))
-	}
+	rows := Rows(c)
 	if c.Elements() == 0 {
 		return r.refuse("Parquet or Arrow keep such records in the layout list: idxport convert INPUT -o OUT.parquet",
 			"column %q has images without pixels, %s", c.Name, text.Shape(c.Shape))
+	} else if rows < 0 {
+		return r.refuse(r.Advice, "column %q has records of %s, expected H×W, or H×W×C or C×H×W with 1, 3 or 4 "+
+			"channels", c.Name, text.Shape(c.Shape))
 	}
-	m := Image{Channels: 1, Depth: 8 * c.DType.Size(), Planes: Planes(c), column: c.Name, rules: r}
-	m.Height, m.Width = c.Shape[Rows(c)], c.Shape[Rows(c)+1]
-	switch {
-	case len(c.Shape) == 2:
-	case Rows(c) == 1:
-		m.Channels = c.Shape[0]
-	case codec.HasChannels(c.Shape[2]):
-		m.Channels = c.Shape[2]
-	default:
-		return r.refuse(r.Advice, "column %q has records of %s, expected 1, 3 or 4 channels in the last or in the "+
-			"first dimension", c.Name, text.Shape(c.Shape))
-	}
+	m := Image{Height: c.Shape[rows], Width: c.Shape[rows+1], Depth: 8 * c.DType.Size(), Planes: Planes(c),
+		column: c.Name, rules: r}
+	m.Channels = c.Elements() / (m.Height * m.Width)
 	switch {
 	case c.DType == idx.Int32 && r.Advice == HintOther:
 		r.Advice = "if its values fit, narrow them with --dtype uint8"
@@ -98,13 +90,17 @@ func flatError(r Rules, c source.Column) error {
 		"column %q has records of one dimension (%d elements), expected two or three dimensions", c.Name, c.Elements())
 }
 
-// Rows returns the dimension of records of c that has the rows of an image, before the columns: 1
-// if the first has the channels, as in PyTorch. If the last can be the channels, it is.
+// Rows returns the dimension of records of c that has the rows of an image, before the columns, −1
+// if they are no images: 1 if the first has the channels, as in PyTorch. If the last can be the
+// channels, it is.
 func Rows(c source.Column) int {
-	if len(c.Shape) == 3 && codec.HasChannels(c.Shape[0]) && !codec.HasChannels(c.Shape[2]) {
+	switch n := len(c.Shape); {
+	case n == 2 || n == 3 && codec.HasChannels(c.Shape[2]):
+		return 0
+	case n == 3 && codec.HasChannels(c.Shape[0]):
 		return 1
 	}
-	return 0
+	return -1
 }
 
 // Planes reports whether records of c have several channels, each in a plane of its own.

@@ -23,7 +23,7 @@ func TestImageLayoutRefuses(t *testing.T) {
 		"float":            {tensor(idx.Float32, 2, 2), `column "x" is float32, expected uint8`, "--layout list"},
 		"int16 with color": {tensor(idx.Int16, 2, 2, 3), "is int16 with 3 channels", "--layout list"},
 		"flat images":      {tensor(idx.Uint8, 9), "one dimension (9 elements)", "--shape 3x3"},
-		"no channels":      {tensor(idx.Uint8, 5, 3, 5), "expected 1, 3 or 4 channels", "--layout list"},
+		"no channels":      {tensor(idx.Uint8, 5, 3, 5), "with 1, 3 or 4 channels", "--layout list"},
 		"no pixels":        {tensor(idx.Uint8, 3, 0), "without pixels", "the layout list: idxport convert"},
 	} {
 		_, _, err := Represent(&schema.Schema{Columns: []source.Column{test.column}}, "huggingface")
