@@ -182,9 +182,9 @@ class Save(Case):
             self.assertRaisesRegex((TypeError, ValueError), "needs a path|expected a name", idxport.save, path, **arrays)
         columns = [pd.Series([1, None], dtype=kind) for kind in ("Int64", "Float64", "boolean", "string", "double[pyarrow]", "category", object)]
         columns += [np.ma.masked_equal([1, 2], 2), np.ma.masked, np.array({}), *(make([1, None]) for make in (list, pl.Series, pa.array, pd.array))]
-        tables = (make({"a": [1, 2], "b": columns[5]}) for make in (pd.DataFrame, pa.table, pl.DataFrame))
-        for bad in *columns, *tables, pl.Series([[1, 2], [3, None]], dtype=pl.Array(pl.Float32, 2)), pd.Series([labels, columns[7]]), np.array(["a"]):
-            self.assertRaisesRegex(TypeError, "label: found (a missing value in row 1|.*array of)", idxport.save, self.folder / "x.parquet", label=bad)
+        others = [*(make({"a": [1, 2], "b": columns[5]}) for make in (pd.DataFrame, pa.table, pl.DataFrame)), np.empty(0, "O"), [labels, [0]]]
+        for bad in *columns, *others, pl.Series([[1, 2], [3, None]], dtype=pl.Array(pl.Float32, 2)), pd.Series([labels, columns[7]]), np.array(["a"]):
+            self.assertRaisesRegex((TypeError, ValueError), "label: .*(missing value in row 1|array of|homogeneous)", idxport.save, "x.parquet", label=bad)
         for wrong in {"classes": ["a\nb"]}, {"classes": "names.txt"}, {"classes": [b"a"]}, {"split": "../a"}, {"split": "train.old"}, {"a b": labels}:
             self.assertRaisesRegex(ValueError, "one line|letters", idxport.save, self.folder / "x.parquet", **{"label": labels, **wrong})
         self.assertEqual(list(self.folder.iterdir()), [])

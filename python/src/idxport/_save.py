@@ -105,9 +105,12 @@ def _numbers(np: Any, column: str, values: Any) -> Any:
     if (missing := np.asarray(_missing(np, values))).ndim and missing.any():
         row = missing.reshape(len(values), -1).any(1).argmax()
         raise TypeError(f"{column}: found a missing value in row {row}, expected numbers: fill missing values in, or leave out their records")
-    if getattr(values, "dtype", None) == "O" and values.ndim:  # as pandas has images
+    if getattr(values, "dtype", None) == "O" and values.ndim and len(values):  # as pandas has images
         return _numbers(np, column, list(values))
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # for records of several shapes
+        raise ValueError(f"{column}: {error}") from None
     if array.dtype.kind not in "biuf" or not array.ndim:
         raise TypeError(f"{column}: found {array.dtype} of shape {array.shape}, expected an array of numbers, one or more for each record")
     return array

@@ -15,9 +15,6 @@ from urllib.parse import unquote, urlsplit
 
 from .._program import IdxError
 
-# The URL schemes of the program.
-SCHEMES = ("s3",)
-
 # The blocks of a file in its digest, and their size in bytes: evenly spread, with the first and the last one.
 _BLOCKS, _BLOCK = 16, 4096
 
@@ -73,7 +70,7 @@ class Object:
 
 def is_url(path: str) -> bool:
     """Report whether this is the URL of an object or a prefix."""
-    return path.partition("://")[0] in SCHEMES and "://" in path
+    return path.startswith("s3://")
 
 
 def with_query(path: str, urls: Iterable[str]) -> str:
@@ -105,5 +102,5 @@ def readable(path: str) -> str:
     if url.scheme == "file":
         return unquote(url.path)
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", path):
-        raise IdxError(f"a URL that begins with {path.partition(':')[0]}://: expected a path, or a URL of {', '.join(SCHEMES)}; Hadoop's s3a: is s3: here")
+        raise IdxError(f"a URL that begins with {path.partition(':')[0]}://: expected a path, or a URL of s3; Hadoop's s3a: is s3: here")
     return path and os.path.abspath(path)
