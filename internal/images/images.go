@@ -211,12 +211,7 @@ func Digits(n int64) int { return len(strconv.FormatInt(max(n, 0), 10)) }
 
 // AppendPadded appends n ≥ 0, padded with zeros to width digits.
 func AppendPadded(dst []byte, n int64, width int) []byte {
-	var space [19]byte
-	digits := strconv.AppendInt(space[:0], n, 10)
-	for range width - len(digits) {
-		dst = append(dst, '0')
-	}
-	return append(dst, digits...)
+	return fmt.Appendf(dst, "%0*d", width, n)
 }
 
 // Names lists the names of columns of s, quoted.

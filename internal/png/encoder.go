@@ -53,10 +53,23 @@ type Encoder struct {
 // pixels, as in PNG, and if the worst case of the whole file does not fit 2³¹−1 bytes. That is the
 // limit of a chunk, and the pixels are one chunk; it also fits an int on every system.
 func NewEncoder(width, height, channels, bitDepth int) (*Encoder, error) {
-	f, err := newFormat(width, height, channels, bitDepth)
-	if err != nil {
-		return nil, err
+	wide := bitDepth == 16 && channels == 1
+	if !HasChannels(channels) || bitDepth != 8 && !wide {
+		return nil, fault.New(fault.Unsupported, "png: unsupported image format: found %d channels of %d bits, "+
+			"expected 1 of 8 or 16, 3 or 4 of 8", channels, bitDepth)
 	}
+	pixelBytes := channels * bitDepth / 8
+	if width < 1 || height < 1 || width > math.MaxInt32 || height > math.MaxInt32 {
+		return nil, fault.New(fault.Unsupported,
+			"png: image size out of range: found %d×%d, expected sides from 1 to %d", width, height, math.MaxInt32)
+	}
+	// The product is below 2³³ · 2³¹, so it cannot overflow. The limit of 2³¹ − 2²⁰ leaves room for
+	// storedSize and the other chunks.
+	if n := (uint64(width)*uint64(pixelBytes) + 1) * uint64(height); n > math.MaxInt32-1<<20 {
+		return nil, fault.New(fault.Unsupported, "png: image size out of range: found %d×%d, "+
+			"%d bytes of scanlines, expected at most %d", width, height, n, math.MaxInt32-1<<20)
+	}
+	f := format{height: height, rowBytes: width * pixelBytes, pixelBytes: pixelBytes}
 	e := &Encoder{format: f}
 	copy(e.head[len(Header(e.head[:0], width, height, channels, bitDepth)):], "\x00\x00\x00\x00IDAT")
 	if f.linesSize() <= maxFixed {
@@ -136,26 +149,6 @@ type format struct {
 	height     int
 	rowBytes   int // bytes of a row of pixels, without the filter byte
 	pixelBytes int // 1 to 4; 2 only for samples of 16 bits
-}
-
-func newFormat(width, height, channels, bitDepth int) (format, error) {
-	wide := bitDepth == 16 && channels == 1
-	if !HasChannels(channels) || bitDepth != 8 && !wide {
-		return format{}, fault.New(fault.Unsupported, "png: unsupported image format: found %d channels of %d bits, "+
-			"expected 1 of 8 or 16, 3 or 4 of 8", channels, bitDepth)
-	}
-	pixelBytes := channels * bitDepth / 8
-	if width < 1 || height < 1 || width > math.MaxInt32 || height > math.MaxInt32 {
-		return format{}, fault.New(fault.Unsupported,
-			"png: image size out of range: found %d×%d, expected sides from 1 to %d", width, height, math.MaxInt32)
-	}
-	// The product is below 2³³ · 2³¹, so it cannot overflow. The limit of 2³¹ − 2²⁰ leaves room for
-	// storedSize and the other chunks.
-	if n := (uint64(width)*uint64(pixelBytes) + 1) * uint64(height); n > math.MaxInt32-1<<20 {
-		return format{}, fault.New(fault.Unsupported, "png: image size out of range: found %d×%d, "+
-			"%d bytes of scanlines, expected at most %d", width, height, n, math.MaxInt32-1<<20)
-	}
-	return format{height: height, rowBytes: width * pixelBytes, pixelBytes: pixelBytes}, nil
 }
 
 // stride returns the bytes from one scanline to the next.

@@ -274,17 +274,15 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 // ITU-R 601, rounded as in Pillow. A grey of color.GrayModel may be one more or less.
 func (f Format) AppendScaled(dst, samples []byte, from Format) []byte {
 	if f.Channels < from.Channels {
-		end := 0
-		for i := 0; i < len(samples); i += from.Channels {
-			p := samples[i : i+3]
-			if f.Channels == 3 {
-				end += copy(samples[end:], p)
-				continue
+		kept := samples[:0]
+		for ; len(samples) > 0; samples = samples[from.Channels:] {
+			if r, g, b := samples[0], samples[1], samples[2]; f.Channels == 3 {
+				kept = append(kept, r, g, b)
+			} else {
+				kept = append(kept, byte((19595*uint32(r)+38470*uint32(g)+7471*uint32(b)+1<<15)>>16))
 			}
-			samples[end] = byte((19595*uint32(p[0]) + 38470*uint32(p[1]) + 7471*uint32(p[2]) + 1<<15) >> 16)
-			end++
 		}
-		samples = samples[:end]
+		samples = kept
 	}
 	if f.Width == from.Width && f.Height == from.Height {
 		return append(dst, samples...)

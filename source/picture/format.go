@@ -93,10 +93,12 @@ func (f Format) accepts(s stored) error {
 	if found == f {
 		return nil
 	}
-	return fault.New(fault.Malformed, "found %v, expected %v as in the first image", s.Format, f).
-		WithHint("all images must have one size and type: --resize %dx%d for other sizes, --grey for colours among "+
-			"grey, mogrify -alpha off FILES or mogrify -depth 8 FILES for other types; to keep the colours, "+
-			"give the first one some: mogrify -type TrueColor -define png:color-type=2 FIRST", f.Width, f.Height)
+	hint := "--grey for colours among grey, mogrify -depth 8 FILES for 16 bits; to keep the colours, give the first " +
+		"image some: mogrify -type TrueColor -define png:color-type=2 FIRST"
+	if found.Width != f.Width || found.Height != f.Height {
+		hint = fmt.Sprintf("give all images one size: --resize %dx%d", f.Width, f.Height)
+	}
+	return fault.New(fault.Malformed, "found %v, expected %v as in the first image", s.Format, f).WithHint("%s", hint)
 }
 
 // KindOf returns the kind of the image in a file, such as "PNG", or "" if it is none that is read.

@@ -188,7 +188,7 @@ func TestOtherFormats(t *testing.T) {
 		want, hint string
 	}{
 		"rgb8.png":    {grey, "found 5×4, 8-bit RGB, expected 5×4, 8-bit grey as in the first", "--grey for colours"},
-		"grey8.png":   {Format{Width: 6, Height: 4, Channels: 1, Depth: 8}, "expected 6×4", "--resize 6x4 for"},
+		"grey8.png":   {Format{Width: 6, Height: 4, Channels: 1, Depth: 8}, "expected 6×4", "size: --resize 6x4"},
 		"grey16.png":  {grey, "found 5×4, 16-bit grey", "mogrify -depth 8"},
 		"palette.png": {grey, "found 5×4, 8-bit RGB", "--grey"},
 	} {

@@ -153,7 +153,7 @@ func TestRefusals(t *testing.T) {
 		{"numbers and spaces", map[string]string{" 1.0/0.png": good, " 2/1.png": good}, fault.Usage,
 			"the class folder  1.0 may be label  1.0 or, by the order of names, 0", "--classes"},
 		{"another size", map[string]string{"0/0.png": good, "1/1.png": pixels(t, 2, 3)}, fault.Malformed,
-			"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey", "--resize 3x2 for"},
+			"1.png: row 1: found 2×3, 8-bit grey, expected 3×2, 8-bit grey", "size: --resize 3x2"},
 		{"too large a record", map[string]string{"a.png": pixels(t, 4097, 4096)}, fault.Unsupported,
 			"a.png: the image is 4097×4096, 8-bit grey, 16781312 bytes, expected at most 6291456",
 			"--max-record-bytes 16781312"},
