@@ -27,15 +27,6 @@ const (
 	maxFixed = 8 << 10 // larger images do not try the fixed codes
 )
 
-// fixedEnough returns the maximum size of a zlib stream with the fixed codes for which the general
-// deflate is not tried. n is the size of the scanlines in bytes.
-func fixedEnough(n int) int {
-	if n <= tiny {
-		return storedSize(n) * 15 / 16
-	}
-	return storedSize(n) / 2
-}
-
 // An Encoder writes images of one size and kind. It is not safe for concurrent use.
 type Encoder struct {
 	format  format
@@ -120,8 +111,11 @@ func (e *Encoder) deflate() []byte {
 	size := e.format.linesSize()
 	var stream []byte
 	if e.codes != nil {
-		stream = e.codes.deflate(e.lines, size)
-		if len(stream) <= fixedEnough(size) {
+		enough := storedSize(size) / 2
+		if size <= tiny {
+			enough = storedSize(size) * 15 / 16
+		}
+		if stream = e.codes.deflate(e.lines, size); len(stream) <= enough {
 			return stream
 		}
 	}
