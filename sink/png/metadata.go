@@ -53,18 +53,16 @@ func newMetadata(folder *publish.Folder, s *schema.Schema, found *images.Columns
 			return nil, images.Unsupported(format, schema.HintName, "%s already has a column %s, so it cannot hold "+
 				"column %q", schema.MetadataFile, strings.ToLower(c.Name), c.Name)
 		}
-		add(c.Name, metadataColumn{index: i, dtype: c.DType}, schema.MaxNumber)
+		column, size := metadataColumn{index: i, dtype: c.DType}, 0
+		add(c.Name, column, schema.MaxNumber)
 		if i == found.Label && len(c.Classes) > 0 {
-			names := metadataColumn{index: i, dtype: c.DType}
-			size := 0
 			for _, class := range c.Classes {
-				text := ""
 				if class != "" {
-					text = string(csv.AppendQuoted(nil, []byte(class), ','))
+					class = string(csv.AppendQuoted(nil, []byte(class), ','))
 				}
-				names.texts, size = append(names.texts, text), max(size, len(text))
+				column.texts, size = append(column.texts, class), max(size, len(class))
 			}
-			add(schema.ClassName, names, size)
+			add(schema.ClassName, column, size)
 		}
 	}
 	var err error
