@@ -178,6 +178,9 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 		found = append(found, c)
 	}
 	if found == nil {
+		found = inFolders(dir, entries)
+	}
+	if found == nil {
 		return nil, nil, noFiles(dir, entries, notes)
 	}
 	if tables != nil {
@@ -189,6 +192,20 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 		}
 	}
 	return found, notes, nil
+}
+
+// inFolders returns the files in folders of their own names, into which 7-Zip unpacks archives:
+// train-images-idx3-ubyte/train-images.idx3-ubyte.
+func inFolders(dir string, folders []fs.DirEntry) (found []candidate) {
+	for _, e := range folders {
+		for _, name := range slices.Compact([]string{e.Name(), strings.Replace(e.Name(), "-idx", ".idx", 1)}) {
+			c := candidate{path: source.Under(source.Under(dir, e.Name()), name), name: ParseName(name)}
+			if e.IsDir() && c.name.Format != "" && regular(c.path, e) {
+				found = append(found, c)
+			}
+		}
+	}
+	return found
 }
 
 // unreadName matches names of IDX files with more behind them: of archives, unfinished downloads,
@@ -306,18 +323,20 @@ func tableStem(dir string, files []candidate) string {
 
 // FolderName returns the last element of dir, also for "." and "..", and "data" for the root.
 func FolderName(dir string) string {
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
-	}
-	if filepath.Dir(dir) == dir {
-		return "data"
-	}
-	return filepath.Base(dir)
+	abs, _ := filepath.Abs(dir)
+	name := filepath.Base(cmp.Or(abs, dir)) // the separator, if it is the root
+	return cmp.Or(strings.Trim(name, string(filepath.Separator)), "data")
 }
 
 // choose chooses one of the files with the same role in a table.
-func (f finder) choose(files []candidate) (File, []string, error) {
-	files, notes := preferExtended(files)
+func (f finder) choose(files []candidate) (file File, notes []string, err error) {
+	isExtended := func(c candidate) bool { // QMNIST's extended labels include the plain ones
+		return c.name.Dataset == "qmnist" && c.name.Role == Label && c.name.Format == "idx2-int"
+	}
+	if less := slices.DeleteFunc(slices.Clone(files), isExtended); len(less) > 0 && len(less) < len(files) {
+		files = slices.DeleteFunc(files, func(c candidate) bool { return !isExtended(c) })
+		notes = []string{fmt.Sprintf("skipped %s: %s has the same labels and more", baseNames(less), files[0].base())}
+	}
 	plain := func(c candidate) string { // its name without the extension of the compression
 		return strings.TrimSuffix(c.base()[:len(c.base())-len(c.name.Compression)], ".")
 	}
@@ -331,19 +350,6 @@ func (f finder) choose(files []candidate) (File, []string, error) {
 	}
 	file, more, err := f.chooseTwin(files)
 	return file, append(notes, more...), err
-}
-
-// preferExtended drops QMNIST's plain labels if the extended ones, which include them, exist too.
-func preferExtended(files []candidate) (kept []candidate, notes []string) {
-	extended := func(c candidate) bool {
-		return c.name.Dataset == "qmnist" && c.name.Role == Label && c.name.Format == "idx2-int"
-	}
-	plain := slices.DeleteFunc(slices.Clone(files), extended)
-	if len(plain) == 0 || len(plain) == len(files) {
-		return files, nil
-	}
-	kept = slices.DeleteFunc(slices.Clone(files), func(c candidate) bool { return !extended(c) })
-	return kept, []string{fmt.Sprintf("skipped %s: %s has the same labels and more", baseNames(plain), kept[0].base())}
 }
 
 // chooseTwin chooses one of the files whose names differ only in the compression: the uncompressed

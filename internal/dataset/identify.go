@@ -140,16 +140,12 @@ func (f finder) selectSet(all []candidate) ([]candidate, error) {
 		counts = func(c candidate) bool { return c.name.Dataset == "" && (c.name.Prefix == "" || c.name.Split != "") }
 	}
 	sets = slices.DeleteFunc(sets, func(set []candidate) bool { return !slices.ContainsFunc(set, counts) })
-	switch {
-	case len(sets) > 1:
-		return nil, severalSets(sets)
-	case asked && len(sets) == 1:
-		return slices.DeleteFunc(all, func(c candidate) bool { return c.name.Dataset != "" }), nil
+	if len(sets) < 2 {
+		if asked && len(sets) == 1 {
+			all = slices.DeleteFunc(all, func(c candidate) bool { return c.name.Dataset != "" })
+		}
+		return all, nil // with asked, identify refuses them
 	}
-	return all, nil // with asked, identify refuses them
-}
-
-func severalSets(sets [][]candidate) error {
 	var list, known []string
 	for _, set := range sets {
 		known = append(known, set[0].name.Dataset)
@@ -159,6 +155,6 @@ func severalSets(sets [][]candidate) error {
 	if known = slices.DeleteFunc(known, func(name string) bool { return name == "" }); len(known) > 0 {
 		advice = "choose one with --dataset " + strings.Join(known, " or --dataset ")
 	}
-	return fault.New(fault.Usage, "found several data sets in its folder: %s", strings.Join(list, ", ")).
+	return nil, fault.New(fault.Usage, "found several data sets in its folder: %s", strings.Join(list, ", ")).
 		In(sets[0][0].path).WithHint("%s", advice)
 }

@@ -36,10 +36,10 @@ type Name struct {
 	Compression string // "gz", "zst", "xz", "bz2" or empty, according to the name
 }
 
-// publishedFormat matches the end of published names: train-images-idx3-ubyte, also with a dot for
-// a dash, or downloaded twice. glued matches Xtrain, train_x, trainImages and testset.
-var publishedFormat = text.Pattern(`^(?:(.*)[-.])?(idx[12]?[0-9]{1,2})[-.](ubyte|byte|short|int|float|double)` +
-	`(?: ?\([0-9]+\))?$`)
+// publishedFormat matches the end of published names, also with other signs for dashes, .bin behind
+// it, or downloaded twice. glued matches Xtrain, train_x, trainImages and testset.
+var publishedFormat = text.Pattern(`^(?:(.*)[-._])?(idx[12]?[0-9]{1,2})[-._](ubyte|byte|short|int|float|double)` +
+	`(?:\.bin)?(?: ?\([0-9]+\))?$`)
 var capitals = text.Pattern(`[A-Z]+`)
 var glued = text.Pattern(`(?i)^(?:([xy]|im\w+|labels?|data|set)(` + SplitWord + `)|` +
 	`(` + SplitWord + `)_?([xy]|im\w+|labels?|data|set))$`)

@@ -69,8 +69,8 @@ func TestParseName(t *testing.T) {
 	for path, want := range map[string]Name{
 		"Train-Images-IDX3-ubyte.IDX.zst": {
 			Split: "train", Role: Image, Stem: "Train-Images", Format: "idx3-ubyte", Compression: "zst"},
-		"foo-train-labels-idx1-byte": {
-			Split: "train", Role: Label, Prefix: "foo", Stem: "foo-train-labels", Format: "idx1-byte"},
+		"foo-train_labels_idx1_byte.bin": {
+			Split: "train", Role: Label, Prefix: "foo", Stem: "foo-train_labels", Format: "idx1-byte"},
 		"DL_X_train.idx":             {Split: "train", Role: Image, Prefix: "dl", Stem: "DL_X_train", Format: "idx"},
 		"y-test.idx.bz2":             {Split: "test", Role: Label, Stem: "y-test", Format: "idx", Compression: "bz2"},
 		"training_labels":            {Split: "train", Role: Label, Stem: "training_labels"},
