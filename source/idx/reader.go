@@ -154,8 +154,8 @@ func (rd *Reader) trailing(extra int64) error {
 		found = text.Count(extra, "extra byte")
 	}
 	e := fault.New(fault.Malformed, "found %s after the end: the header says %d bytes, for %s", found, end, h).At(end)
-	if h.Records() == 0 {
-		return e.WithHint(hintUnfilled)
+	if h.Records() == 0 || h.RecordSize() == 0 {
+		return e.WithHint("%s", map[bool]string{true: hintNoBytes, false: hintUnfilled}[h.RecordSize() == 0])
 	}
 	return e.WithHint("if it was transferred as text, transfer it again as binary, for all values may be wrong; " +
 		"if the header's counts are wrong, --salvage reads as many records as it says")
@@ -276,7 +276,7 @@ func (rd *Reader) finish() error {
 		return err
 	}
 	rd.records = rd.next
-	if extra > 0 && !rd.opts.Salvage {
+	if extra > 0 && (!rd.opts.Salvage || rd.header.RecordSize() == 0) {
 		return rd.trailing(0)
 	}
 	if extra > 0 && len(rd.notes) == 0 {
