@@ -360,12 +360,15 @@ func (o Options) namedSplits(splits []dataset.Split, together bool) ([]dataset.S
 }
 
 // chooseShaped sets the shape of the IDX files of s that --shape applies to: a single file, or all
-// but labels that have records of as many elements. It reports whether there are any.
+// but labels that have records of as many elements, and images that are one vector and become as
+// many as there are numbers in another file. It reports whether there are any.
 func (o Options) chooseShaped(s dataset.Split) (any bool) {
 	for i, f := range s.Files {
 		h, err := f.Header.Reshape(o.Shape)
 		same := err == nil && len(f.Header.Dims) > 1 && h.RecordSize() == f.Header.RecordSize()
-		if o.Like == nil && (len(s.Files) == 1 || same && !isLabels(f)) {
+		fits := func(other dataset.File) bool { return slices.Equal(other.Header.Dims, h.Dims[:1]) }
+		flat := err == nil && len(f.Header.Dims) == 1 && f.Role == dataset.Image && slices.ContainsFunc(s.Files, fits)
+		if o.Like == nil && (len(s.Files) == 1 || (same || flat) && !isLabels(f)) {
 			s.Files[i].Shape, any = o.Shape, true
 		}
 	}
