@@ -72,11 +72,9 @@ func labelWidth(c source.Column, largest int64) int {
 	return images.Digits(largest)
 }
 
-// folder returns the class folder of a row with this label, with a slash; "" is the folder itself.
+// folder returns the class folder of a row with this label, with a slash.
 func (l labels) folder(label, row int64) (string, error) {
 	switch {
-	case !l.given:
-		return "", nil
 	case l.names != nil:
 		if label < 0 || label >= int64(len(l.names)) || l.names[label] == "" {
 			return "", source.Unnamed(l.column, row, label)

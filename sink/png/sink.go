@@ -24,7 +24,7 @@ type Sink struct {
 	labels   labels
 	metadata *metadata // or nil
 	writers  sync.Pool // of *writer
-	present  sync.Map  // the labels that occurred, as int64
+	folders  sync.Map  // the class folders so far, by label, an int64
 }
 
 // New returns a sink that fills folder with the images of a table of the schema s. It fails with
@@ -49,7 +49,7 @@ func New(folder *publish.Folder, s *schema.Schema, o sink.Options) (*Sink, error
 	if err := p.labels.writeClasses(folder); err != nil {
 		return nil, err
 	}
-	p.writers.New = func() any { return &writer{sink: p, classes: map[int64]string{}} }
+	p.writers.New = func() any { return &writer{sink: p} }
 	return p, nil
 }
 
@@ -79,7 +79,7 @@ func (s *Sink) Notes() (notes []string) {
 			"readers that number the folders will number the classes differently")
 	}
 	var present []int64
-	for label := range s.present.Range {
+	for label := range s.folders.Range {
 		present = append(present, label.(int64))
 	}
 	if missing := gaps(present); missing != "" {
@@ -121,17 +121,16 @@ func (s *Sink) Close() error {
 
 // A writer writes one file after another. It is not safe for concurrent use.
 type writer struct {
-	sink    *Sink
-	classes map[int64]string // the class folders so far, by label; the key is 0 if there are no labels
-	file    []byte
-	path    []byte
+	sink *Sink
+	file []byte
+	path []byte
 }
 
 // write writes the file of row i of b, and appends its line of metadata.csv, if any, to lines.
 func (w *writer) write(lines []byte, b schema.Batch, i int) ([]byte, error) {
 	s := w.sink
 	row := b.First + int64(i)
-	folder, err := w.folder(b, i)
+	folder, err := s.classFolder(b, i)
 	if err != nil {
 		return lines, err
 	}
@@ -146,23 +145,18 @@ func (w *writer) write(lines []byte, b schema.Batch, i int) ([]byte, error) {
 	return lines, s.folder.WriteFile(path, w.file)
 }
 
-// folder returns the class folder of row i of b, as labels.folder does.
-func (w *writer) folder(b schema.Batch, i int) (string, error) {
-	s := w.sink
-	label := int64(0)
-	if s.labels.given {
-		label = source.Int(s.labels.column.DType, b.Columns[s.images.Label], i)
+// classFolder returns the class folder of row i of b, with a slash; "" is the folder itself.
+func (s *Sink) classFolder(b schema.Batch, i int) (string, error) {
+	if !s.labels.given {
+		return "", nil
 	}
-	if folder, ok := w.classes[label]; ok {
-		return folder, nil
+	label := source.Int(s.labels.column.DType, b.Columns[s.images.Label], i)
+	if folder, ok := s.folders.Load(label); ok {
+		return folder.(string), nil
 	}
 	folder, err := s.labels.folder(label, b.First+int64(i))
-	if err != nil {
-		return "", err
+	if err == nil {
+		s.folders.Store(label, folder)
 	}
-	w.classes[label] = folder
-	if s.labels.given {
-		s.present.Store(label, true)
-	}
-	return folder, nil
+	return folder, err
 }
