@@ -100,8 +100,7 @@ func TestTrailingBytes(t *testing.T) {
 		"no records":     {images(t, 0, 4), 16, "found 24 extra bytes", "found extra data", "never filled in"},
 		"no elements": {[]byte{0, 0, 8, 2, 0, 0, 0, 3, 0, 0, 0, 0, 9}, 12, "found 1 extra byte ",
 			"found extra data", hintNoBytes},
-		"rank 1, one byte": {[]byte{0, 0, 8, 1, 0, 0, 0, 1, 7, 9}, 9, "found 1 extra byte ", "found extra data",
-			"--salvage"},
+		"rank 1": {[]byte{0, 0, 8, 1, 0, 0, 0, 1, 7, 9}, 9, "found 1 extra byte ", "found extra data", "--salvage"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
