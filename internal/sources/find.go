@@ -281,13 +281,16 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 		}
 		_, stem, _ := byExtension(path)
 		stem = strings.TrimPrefix(stem, "split=")
-		above := dataset.ParseName(stem).Split
+		above, own := dataset.ParseName(stem).Split, []string(nil)
 		for _, t := range found {
-			own := dataset.ParseName(t.Paths[0]).Split // val in validation is none of another
-			if !strings.HasPrefix(own, above) && !strings.HasPrefix(above, own) {
-				return nil, fault.New(fault.Usage, "found the split %s in the folder of another, %s", own, above).
-					In(t.Paths[0]).WithHint("give the folder alone, or the file; or rename one")
+			if split := dataset.ParseName(t.Paths[0]).Split; split != "" && !slices.Contains(own, split) {
+				own = append(own, split)
 			}
+		}
+		// Files of several splits name them all, as in training_data; val in validation is the same.
+		if len(own) == 1 && !strings.HasPrefix(own[0], above) && !strings.HasPrefix(above, own[0]) {
+			return nil, fault.New(fault.Usage, "found the split %s in the folder of another, %s", own[0], above).
+				In(found[0].Paths[0]).WithHint("give the folder alone, or the file; or rename one")
 		}
 		if len(found) == 1 && name != "data" && found[0].Format.Name != "npy" { // shards of the Hub have names
 			found[0].Name = stem

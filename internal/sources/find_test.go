@@ -60,7 +60,7 @@ func TestFind(t *testing.T) {
 		"splits without labels":  {"trainSet/_0_36.png Test/0.png", "png Test 1, png trainSet 1"},
 		"splits of a name":       {"seg_train/seg_train/a/0.png seg_test/0.png", "png seg_test 1, png seg_train 1"},
 		"our class folders":      {"train/0.png test/0.png .idxport-classes", "png in 1"},
-		"folders of other files": {"train.csv docs/index.html", "csv train 1"},
+		"folders of other files": {"training_data/train.csv training_data/test.csv docs/index.html", "csv test 1, csv train 1"},
 	} {
 		var got []string
 		for _, table := range must.Get(Find(source.Local{}, touch(t, strings.Fields(test.files)...)))(t) {
