@@ -58,7 +58,7 @@ func newRequest(o Options, report *Report) (*request, error) {
 		Shuffle: r.Shuffle, Seed: r.Seed, Take: r.Take, Part: r.Part}); err != nil {
 		return nil, err
 	}
-	r.input.Counted = r.choice.NeedsCount()
+	r.input.Counted, r.input.Holdout = r.choice.NeedsCount(), r.Holdout != nil
 	if r.Transpose != nil && *r.Transpose { // their reader scales images in files before they are turned
 		slices.Reverse(r.input.Resize[:])
 	}

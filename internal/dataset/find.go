@@ -38,6 +38,7 @@ type Options struct {
 	Dataset string
 	Split   []string // names of splits, ignoring case ("t10k" is "test"), which must exist; empty: all
 	Damaged bool     // accept files that cannot be read or do not fit each other, for inspection
+	Holdout bool     // tables of splits beside IDX files may be outputs of --holdout
 	Files   source.Files
 	Table   func(name string) bool // reports whether a file of the name is a table; may be nil
 }

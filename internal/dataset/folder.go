@@ -215,7 +215,7 @@ var unreadName = text.Pattern(`(?i)^(.*(?:\bidx[0-9]+[-.][a-z]+|\.idx[0-9]*\b)(?
 // checkUnread returns an error for the file name in dir, which is not read, if it may be a column
 // that none of found is: it is named like an IDX file, but has more extensions, such as .zip, or is
 // a folder, or a link to nothing; or it is an image, or a table of their prefix, and none has its
-// role, or its split train or test. Other splits may be outputs of --holdout.
+// role, or its split train or test if they have splits. Other splits may be outputs of --holdout.
 func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) error {
 	base := unreadName().ReplaceAllString(name, "$1")
 	n, isImage := ParseName(base), source.ImageName().MatchString(name)
@@ -232,10 +232,10 @@ func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) e
 		if n = ParseName(stem); isImage {
 			n = Name{Role: Image, Prefix: found[0].name.Prefix}
 		}
-		isAny := n.Split != "train" && n.Split != "test"
+		isAny := f.options.Holdout || n.Split != "train" && n.Split != "test"
 		isRead = func(c candidate) bool {
 			isRole := c.name.Role == n.Role || max(c.name.Role, n.Role) == Data
-			return c.name.Prefix != n.Prefix || isRole && (isAny || c.name.Split == n.Split)
+			return c.name.Prefix != n.Prefix || isRole && (isAny || c.name.Split == "" || c.name.Split == n.Split)
 		}
 	case !isNamed:
 		return nil

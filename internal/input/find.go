@@ -37,7 +37,7 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 	} else {
 		probe := o.idxOptions(ctx, o.Salvage || damaged)
 		in.Splits, err = dataset.Find(o.Args, prober{ctx, probe}, dataset.Options{Dataset: o.Dataset, Split: o.Split,
-			Damaged: damaged, Files: probe.Files, Table: sources.Named})
+			Damaged: damaged, Holdout: o.Holdout, Files: probe.Files, Table: sources.Named})
 	}
 	if err != nil {
 		return nil, err

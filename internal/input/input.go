@@ -31,6 +31,7 @@ type Options struct {
 	MaxRecordBytes int64
 	Workers        int
 
+	Holdout  bool            // tables of splits beside IDX files may be outputs of it
 	Counted  bool            // the number of rows is needed before they are read
 	Like     []source.Column // those that are expected: if not nil, shapes are neither guessed nor replaced
 	AsStored bool            // images are scaled by their reader, or not at all
