@@ -50,11 +50,11 @@ const SplitWord = sureWord + `|` + otherWord
 const sureWord = `train(?:ing)?|test(?:ing)?|t10k|test[15]0k` // see https://github.com/facebookresearch/qmnist
 const otherWord = `val(?:id(?:ation)?)?|dev|eval(?:uation)?`
 
-var splitIn = text.Pattern(`(?s)^(?:(.*)[-_./ ])?(` + sureWord + `)(?:[-_./ ](.*))?$|` +
-	`^(?:(.*)[-_./ ])?(` + otherWord + `)(?:[-_./ ](.*))?$`)
+var splitIn = text.Pattern(`(?s)^(.*[-_./ ])?(` + sureWord + `)([-_./ ].*)?$|` +
+	`^(.*[-_./ ])?(` + otherWord + `)([-_./ ].*)?$`)
 
-// CutSplit returns the split that a word of name names (t10k is test), name without the word, and
-// whether that is a sure one, which is preferred; if there is none, "", name and false.
+// CutSplit returns the split that a word of name names (t10k is test), name without the word and a
+// separator, and whether that is a sure one, which is preferred; if there is none, "", name, false.
 func CutSplit(name string) (split, rest string, sure bool) {
 	name = unglue(name)
 	m := splitIn().FindStringSubmatch(lowerASCII(name))
@@ -62,8 +62,12 @@ func CutSplit(name string) (split, rest string, sure bool) {
 		return "", name, false
 	}
 	split = strings.TrimSuffix(m[2]+m[5], "ing")
-	rest = name[:len(m[1]+m[4])] + "-" + name[len(name)-len(m[3]+m[6]):]
-	return cmp.Or(map[string]string{"t10k": "test"}[split], split), strings.Trim(rest, "-"), m[2] != ""
+	before, rest := name[:len(m[1]+m[4])], name[len(name)-len(m[3]+m[6]):]
+	if rest = before + rest; rest != "" {
+		i := max(1, len(before))
+		rest = rest[:i-1] + rest[i:]
+	}
+	return cmp.Or(map[string]string{"t10k": "test"}[split], split), rest, m[2] != ""
 }
 
 func unglue(name string) string { return glued().ReplaceAllString(name, "$1$4-$2$3") }

@@ -18,7 +18,7 @@ func TestSplitsInside(t *testing.T) {
 		"train_labels val_images":    "train: label label train_labels; val: image image val_images; ",
 		"weight_train train_ids b":   "train: weight data weight_train, ids data train_ids; mnist: b data b; ",
 		"valdata val_labels":         "val: data data valdata, label label val_labels; ",
-		"x_train dev_x a_dev_b":      "train: image image x_train; dev: image image dev_x, a-b data a_dev_b; ",
+		"x_train dev_x a_dev_b":      "train: image image x_train; dev: image image dev_x, a_b data a_dev_b; ",
 		"valid_x y_valid":            "valid: image image valid_x, label label y_valid; ",
 		"images labels valid_mask":   "mnist: image image images, label label labels, valid_mask data valid_mask; ",
 		"val_x val_y":                "val: image image val_x, label label val_y; ",
