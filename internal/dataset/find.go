@@ -167,7 +167,7 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 		return nil, err
 	}
 	first := names[max(0, slices.IndexFunc(inputs, func(in Input) bool { return in.Path != source.Stdin }))]
-	s.Name, s.Stem = common(names, func(n Name) string { return n.Split }), first.Stem
+	s.Name, s.Stem = Common(names, func(n Name) string { return n.Split }), first.Stem
 	if len(names) > 1 && first.Prefix != "" {
 		s.Stem = first.Prefix
 	}
@@ -188,7 +188,7 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 	if err := f.checkSwapped(&s); err != nil {
 		return nil, err
 	}
-	err := f.identify([]*Split{&s}, common(names, func(n Name) string { return n.Dataset }))
+	err := f.identify([]*Split{&s}, Common(names, func(n Name) string { return n.Dataset }))
 	return []Split{s}, err
 }
 
@@ -231,10 +231,10 @@ func named(a, b string, mayLabel func(path string) bool) string {
 	return fmt.Sprintf(form, text.Quote(a), text.Quote(b))
 }
 
-// common returns the value that all files agree on, or "". Files with an empty value do not count.
-func common(names []Name, get func(Name) string) (value string) {
-	for _, n := range names {
-		v := get(n)
+// Common returns the value that all agree on, or "". Those with an empty value do not count.
+func Common[T any](all []T, get func(T) string) (value string) {
+	for _, t := range all {
+		v := get(t)
 		if v != "" && value != "" && v != value {
 			return ""
 		}

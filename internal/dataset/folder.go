@@ -181,7 +181,16 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 		found = inFolders(dir, entries)
 	}
 	if found == nil {
-		return nil, nil, noFiles(dir, entries, notes)
+		e := fault.New(fault.NotFound, "found no IDX files, and no others that idxport reads").In(dir).
+			WithHint("finish downloads and unpack archives first; IDX files are found by names such as " +
+				"train-images-idx3-ubyte.gz, others are given one by one")
+		if slices.ContainsFunc(entries, fs.DirEntry.IsDir) {
+			e.Hint = "subfolders are not searched; give the one that has files, such as MNIST/raw in the root of " +
+				"torchvision, or class folders with images, such as train/train of a data set of Kaggle"
+		} else if len(notes) > 0 {
+			e.Msg += ": " + strings.Join(notes, ", ")
+		}
+		return nil, nil, e
 	}
 	if tables != nil {
 		notes = append(notes, dir+": skipped "+strings.Join(tables, ", ")+", because the IDX files are read")
@@ -250,19 +259,6 @@ func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) e
 func regular(path string, e fs.DirEntry) bool {
 	info, err := os.Stat(path) // of what a link leads to
 	return e.Type().IsRegular() || err == nil && info.Mode().IsRegular()
-}
-
-func noFiles(dir string, entries []fs.DirEntry, notes []string) error {
-	e := fault.New(fault.NotFound, "found no IDX files, and no others that idxport reads").In(dir).
-		WithHint("finish downloads and unpack archives first; IDX files are found by names such as " +
-			"train-images-idx3-ubyte.gz, others are given one by one")
-	if slices.ContainsFunc(entries, fs.DirEntry.IsDir) {
-		e.Hint = "subfolders are not searched; give the one that has files, such as MNIST/raw in the root of " +
-			"torchvision, or class folders with images, such as train/train of a data set of Kaggle"
-	} else if len(notes) > 0 {
-		e.Msg += ": " + strings.Join(notes, ", ")
-	}
-	return e
 }
 
 // groupFiles groups the candidates that have the same key, in the order of the keys.

@@ -50,8 +50,8 @@ const SplitWord = sureWord + `|` + otherWord
 const sureWord = `train(?:ing)?|test(?:ing)?|t10k|test[15]0k` // see https://github.com/facebookresearch/qmnist
 const otherWord = `val(?:id(?:ation)?)?|dev|eval(?:uation)?`
 
-var splitIn = text.Pattern(`(?s)^(.*[-_./ ])?(` + sureWord + `)([-_./ ].*)?$|` +
-	`^(.*[-_./ ])?(` + otherWord + `)([-_./ ].*)?$`)
+var splitIn = text.Pattern(`(?s)^(?:(.*)[-_./ ])?(` + sureWord + `)([-_./ ].*)?$|` +
+	`^(?:(.*)[-_./ ])?(` + otherWord + `)([-_./ ].*)?$`)
 
 // CutSplit returns the split that a word of name names (t10k is test), name without the word and a
 // separator, and whether that is a sure one, which is preferred; if there is none, "", name, false.
@@ -62,11 +62,7 @@ func CutSplit(name string) (split, rest string, sure bool) {
 		return "", name, false
 	}
 	split = strings.TrimSuffix(m[2]+m[5], "ing")
-	before, rest := name[:len(m[1]+m[4])], name[len(name)-len(m[3]+m[6]):]
-	if rest = before + rest; rest != "" {
-		i := max(1, len(before))
-		rest = rest[:i-1] + rest[i:]
-	}
+	rest = strings.TrimLeft(name[:len(m[1]+m[4])]+name[len(name)-len(m[3]+m[6]):], "-_./ ")
 	return cmp.Or(map[string]string{"t10k": "test"}[split], split), rest, m[2] != ""
 }
 

@@ -237,7 +237,8 @@ func parseNames(tables []sources.Table) (names []dataset.Name) {
 		split, _, _ := dataset.CutSplit(n.Stem)
 		for _, other := range names {
 			column := n.ColumnOf(other)
-			if tables[i].Format.OneColumn && n.Split == "" && n.Role == dataset.Data && (column != "" || other.Split == split) {
+			isOfOther := column != "" || other.Split == split
+			if tables[i].Format.OneColumn && n.Split == "" && n.Role == dataset.Data && isOfOther {
 				names[i].Split = other.Split
 			}
 			if !paired && tables[i].Format.OneColumn && n.Role != dataset.Data && column != "" {

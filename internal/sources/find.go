@@ -76,6 +76,7 @@ var (
 		`(csv|tsv|npy|npz|parquet|arrow)\.zip|(npy|npz|parquet|arrow)\.(gz|zst|xz|bz2))$`)
 	besideSplit = text.Pattern(`(?i)^masks[-_]|[-_]?(masks|20\d\d)$`)
 	labelsName  = text.Pattern(`(?i)^(labels|annotations?)$`)
+	keyedName   = text.Pattern(`^[\pL_].*=.`) // not the class = of mathematical symbols
 )
 
 // splitOf returns the split or labels that a folder may have by its name, as val2017, not a file.
@@ -122,14 +123,15 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			}
 			err = errors.Join(err, failed)
 			l.folders[name] = inner.image != ""
-			switch {
+			switch isKeyed := !ours && keyedName().MatchString(name); {
+			case isKeyed && (inner.image != "" || !strings.HasPrefix(name, "split=")):
+				l.unread = cmp.Or(l.unread, name)
+			case name == "metadata" && strings.Contains(strings.Join(inner.files, "/"), ".metadata.json"):
+				l.unread = name // of Iceberg, whose files may be in partitions
 			case inner.image != "" && !ours && splitOf(name) != "":
 				l.splits = append(l.splits, name)
 			case inner.image != "":
 				l.image, l.classes = inner.image, append(l.classes, name)
-			case name == "metadata" && strings.Contains(strings.Join(inner.files, "/"), ".metadata.json"),
-				strings.Contains(name, "=") && !strings.HasPrefix(name, "split=") && l.unread == "":
-				l.unread = name // metadata is of Iceberg, whose files may be in partitions
 			}
 		case isFolder:
 		case picture.KindByName(name) != "": // idx0.png too
@@ -154,60 +156,51 @@ var unread = map[string]struct{ name, command string }{
 	".hoodie": {"a table of Hudi",
 		`with the Python package hudi, HudiTableBuilder.from_base_uri("%s").build()`},
 	"=": {"a table with a column in the names of its folders",
-		`duckdb -c "COPY (FROM '%s/**/*.parquet') TO '%[1]s.parquet'", with **/*.csv for CSV`},
+		`duckdb -c "COPY (FROM '%s/**/*.parquet') TO '%[1]s.parquet'", with **/*.csv for CSV; to read images, ` +
+			`rename the folders to the values: (cd '%[1]s' && for d in *=*; do mv -- "$d" "${d#*=}"; done)`},
 }
 
 // unreadError returns the error for dir, whose folder name belongs to a table that is not read.
 func unreadError(dir, name string) error {
-	table := cmp.Or(unread[name], unread["="])
-	path := strings.TrimRight(filepath.ToSlash(dir), "/") // DuckDB and Python take it on Windows, too
-	if strings.ContainsAny(path, "'\"\\$`!") {            // which a shell or DuckDB would change
+	table, path := cmp.Or(unread[name], unread["="]), strings.TrimRight(filepath.ToSlash(dir), "/")
+	if strings.ContainsAny(path, "'\"\\$`!") { // which a shell or DuckDB would change
 		path = "DIR"
 	}
 	return fault.New(fault.Unsupported, "found the folder %s of %s, expected plain files", name, table.name).
 		In(dir).WithHint("write its current rows to a file: "+table.command, path)
 }
 
-// folder finds the tables in dir: its images, or those in its files or, if deep, in its folders.
-func folder(files source.Files, dir string, deep bool) ([]Table, error) {
+// folder finds the tables in dir. These are its images, if it or its folders, the classes, have
+// some; or those in its files; or, if deep, those in its folders, which are splits: each is one
+// more folder, but not deep. Two of the three are an error, as one would be lost. If there are IDX
+// files, another package reads them, and only class folders count beside them.
+func folder(files source.Files, dir string, deep bool) (tables []Table, err error) {
 	l, err := list(files, dir, 0)
-	key, _, _ := strings.Cut(strings.Join(l.classes, "/"), "=")
-	isOther := func(name string) bool { return !strings.HasPrefix(name, key+"=") }
-	image := func(name string) string { inner, _ := list(files, source.Under(dir, name), 0); return inner.image }
-	isFar := func(name string) bool { return splitOf(name) != "" && image(name) != "" } // perhaps of a copy of the data
-	switch {
-	case l.idx != "" && len(l.classes) < 2: // splits may be of the same run, and one has pictures of a web page
+	image := func(path string) string { inner, _ := list(files, path, 0); return inner.image }
+	base := filepath.Base(dir)             // Kaggle packs train/train
+	if l.idx != "" && len(l.classes) < 2 { // one has pictures, and splits may be of the same run
 		return nil, nil
-	case l.idx != "":
-		l.image, l.files = source.Under(dir, l.classes[0]), nil
-		return nil, checkAlone(dir, l, []Table{{Paths: []string{l.idx}}}, nil)
-	case err != nil:
-		return nil, err
-	case l.classes != nil && !slices.ContainsFunc(slices.Concat(l.classes, l.splits), isOther):
-		return nil, fault.New(fault.Unsupported, "found the class folder %s, expected its value alone", l.classes[0]).
-			In(dir).WithHint("rename the folders to the values: "+
-			`(cd %s && for d in %s=*; do mv -- "$d" "${d#*=}"; done)`, text.Path(dir), text.Quote(key))
-	case l.unread != "":
-		return nil, unreadError(dir, l.unread)
-	case !deep && len(l.folders)+len(l.files) == 1 && isFar(filepath.Base(dir)): // as Kaggle packs train/train
-		return folder(files, source.Under(dir, filepath.Base(dir)), false)
-	case !deep && l.image == "" && slices.ContainsFunc(slices.Collect(maps.Keys(l.folders)), isFar):
-		return nil, fault.New(fault.Usage, "found splits of images in it, expected splits above class folders").In(dir).
-			WithHint("give it alone: %s; or move it away", text.Path(dir))
+	} else if l.idx != "" {
+		return nil, checkAlone(dir, l, nil, nil)
+	} else if err != nil || l.unread != "" {
+		return nil, cmp.Or(err, unreadError(dir, l.unread))
+	} else if _, isIn := l.folders[base]; isIn && !deep && splitOf(base) != "" && len(l.folders)+len(l.files) == 1 {
+		return folder(files, source.Under(dir, base), false)
 	}
-	doubt, below := error(nil), []Table(nil)
-	if l.isDoubtful() {
+	doubt, below := l.doubt(dir), []Table(nil)
+	if doubt != nil {
 		l.image = cmp.Or(l.image, source.Under(dir, l.splits[0]))
-		doubt = fault.New(fault.Usage, "found images in folders that may be splits or classes: %s",
-			strings.Join(slices.Concat(l.splits, l.classes), ", ")).In(dir).WithHint("give the splits one by one, such"+
-			" as %s; or list the names of all classes: --classes FILE", text.Path(source.Under(dir, l.splits[0])))
 	}
-	if l.image != "" { // package png reads its metadata
-		l.files = slices.DeleteFunc(l.files, func(name string) bool { return name == schema.MetadataFile })
-	}
-	tables, err := inFiles(dir, l.files, deep)
-	if err == nil && (deep || l.image != "" || tables != nil) {
+	tables, err = inFiles(dir, l, deep)
+	isSearched := deep || l.image != "" || tables != nil
+	if err == nil && isSearched {
 		below, err = inFolders(files, dir, l)
+	}
+	for name := range l.folders { // which may be splits of a copy of the data
+		if !isSearched && splitOf(name) != "" && image(source.Under(dir, name)) != "" {
+			return nil, fault.New(fault.Usage, "found splits of images in it, expected splits above class folders").
+				In(dir).WithHint("give it alone: %s; or move it away", text.Path(dir))
+		}
 	}
 	if err = cmp.Or(err, checkAlone(dir, l, tables, below)); err != nil {
 		return nil, err
@@ -224,36 +217,40 @@ func folder(files source.Files, dir string, deep bool) ([]Table, error) {
 	return numberTogether(files, append(tables, below...)), nil
 }
 
-// isDoubtful reports whether the folders of images may be splits or classes. They are splits if all
-// are called after splits, of several names, and classes if most are not, as in Places365.
-func (l listing) isDoubtful() bool {
+// doubt returns an error if the folders of images in dir may be splits or classes. They are splits
+// if all are called after splits, of several names, and classes if most are not, as in Places365.
+func (l listing) doubt(dir string) error {
 	isAnother := func(name string) bool { return splitOf(name) != splitOf(l.splits[0]) }
-	if slices.ContainsFunc(l.splits, isAnother) {
-		return l.classes != nil
+	several := slices.ContainsFunc(l.splits, isAnother)
+	if several && l.classes == nil || len(l.splits)+len(l.classes) < 2 ||
+		!several && len(l.splits) < max(1, len(l.classes)) {
+		return nil
 	}
-	return len(l.splits) >= max(1, len(l.classes)) && len(l.splits)+len(l.classes) > 1
+	return fault.New(fault.Usage, "found images in folders that may be splits or classes: %s",
+		strings.Join(slices.Concat(l.splits, l.classes), ", ")).In(dir).WithHint("give the splits one by one, such"+
+		" as %s; or list the names of all classes: --classes FILE", text.Path(source.Under(dir, l.splits[0])))
 }
 
-// checkAlone returns an error if dir, whose content is l, has two of these: images, tables in its
-// files, of which some are in formats that are not read, and tables in its folders, below.
+// checkAlone returns an error if dir, whose content is l, has two of these: images, or files with
+// labels or splits in formats that are not read; tables in its files; those in its folders, below;
+// IDX files.
 func checkAlone(dir string, l listing, tables, below []Table) error {
-	here, others := l.image, slices.Concat(tables, below)
-	images := l.image != "" || below != nil && below[0].Format.Name == "png"
+	images, other := l.image != "" || below != nil && below[0].Format.Name == "png", ""
 	for _, name := range l.files {
 		unpacked := slices.Contains(l.files, strings.TrimSuffix(name, filepath.Ext(name))) // train.csv of train.csv.zip
 		if images && slices.Contains(png.Unread, name) || otherName().MatchString(name) && !unpacked {
-			here = source.Under(dir, name) // which may have the labels of those images, or another split
+			other = source.Under(dir, name)
 		}
 	}
-	if here == "" && tables != nil {
-		here, others = tables[0].Paths[0], below
+	paths := []string{cmp.Or(l.image, other), l.idx}
+	for _, t := range slices.Concat(tables[:min(1, len(tables))], below[:min(1, len(below))]) {
+		paths = append(paths, t.Paths[0])
 	}
-	if here == "" || others == nil {
+	if paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" }); len(paths) < 2 {
 		return nil
 	}
-	return fault.New(fault.Usage, "found both %s and %s, expected only one of them",
-		here, others[0].Paths[0]).In(dir).
-		WithHint("give one of them, such as %s, or move one of them away%s", text.Path(others[0].Paths[0]),
+	return fault.New(fault.Usage, "found both %s and %s, expected only one of them", paths[0], paths[1]).In(dir).
+		WithHint("give one of them, such as %s, or move one of them away%s", text.Path(paths[1]),
 			map[bool]string{true: "; labels are read from metadata.csv beside images: 0.png, not a/0.png"}[images])
 }
 
@@ -263,9 +260,7 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 	without, unnamed := "", []string(nil)
 	names, isListed := slices.Sorted(maps.Keys(l.folders)), slices.Contains(l.files, splitsFile)
 	if isListed {
-		if names, err = source.OpenFile(files, source.Under(dir, splitsFile), "a file", readSplits); err != nil {
-			return nil, err
-		}
+		names, err = source.OpenFile(files, source.Under(dir, splitsFile), "a file", readSplits)
 	}
 	for _, name := range names {
 		if hasImages, isThere := l.folders[name]; !isThere {
@@ -275,21 +270,16 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 			continue
 		}
 		path := source.Under(dir, name)
+		_, stem, _ := byExtension(path)
+		stem = strings.TrimPrefix(stem, "split=")
 		found, err := folder(files, path, false)
 		if err != nil {
 			return nil, err
 		}
-		_, stem, _ := byExtension(path)
-		stem = strings.TrimPrefix(stem, "split=")
-		above, own := dataset.ParseName(stem).Split, []string(nil)
-		for _, t := range found {
-			if split := dataset.ParseName(t.Paths[0]).Split; split != "" && !slices.Contains(own, split) {
-				own = append(own, split)
-			}
-		}
-		// Files of several splits name them all, as in training_data; val in validation is the same.
-		if len(own) == 1 && !strings.HasPrefix(own[0], above) && !strings.HasPrefix(above, own[0]) {
-			return nil, fault.New(fault.Usage, "found the split %s in the folder of another, %s", own[0], above).
+		above := dataset.ParseName(stem).Split
+		own := dataset.Common(found, func(t Table) string { return dataset.ParseName(t.Paths[0]).Split })
+		if !strings.HasPrefix(own, above) && !strings.HasPrefix(above, own) { // val is validation
+			return nil, fault.New(fault.Usage, "found the split %s in the folder of another, %s", own, above).
 				In(found[0].Paths[0]).WithHint("give the folder alone, or the file; or rename one")
 		}
 		if len(found) == 1 && name != "data" && found[0].Format.Name != "npy" { // shards of the Hub have names
@@ -315,7 +305,7 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 			WithHint("give one of the folders, such as %s, or put images in class folders of %s",
 				text.Path(below[0].Path), text.Path(without))
 	}
-	return below, nil
+	return below, err
 }
 
 // splitsFile lists the splits of Hugging Face's save_to_disk. The folders of earlier ones stay.
@@ -330,12 +320,12 @@ func readSplits(f source.File, _ fs.FileInfo) ([]string, error) {
 	return slices.Sorted(slices.Values(list.Splits)), f.Close()
 }
 
-// inFiles finds the tables among the files of dir, below the folder that was given unless deep.
-func inFiles(dir string, names []string, deep bool) (tables []Table, err error) {
+// inFiles finds the tables in the files of dir, whose content is l, as folder does.
+func inFiles(dir string, l listing, deep bool) (tables []Table, err error) {
 	_, base, _ := byExtension(dataset.FolderName(dir))
-	for _, name := range names {
+	for _, name := range l.files {
 		f, stem, ok := byExtension(name)
-		if !ok {
+		if !ok || l.image != "" && name == schema.MetadataFile { // which package png reads
 			continue
 		}
 		path := source.Under(dir, name)
@@ -388,25 +378,30 @@ func inFiles(dir string, names []string, deep bool) (tables []Table, err error) 
 }
 
 // numberTogether gives tables of class folders those of all splits, and schema.ClassesFile if one
-// has its labels in a file: a class has the same number in all. Folders that are called after no
-// split and have other class folders may be classes, and a lone one, such as test/all, may be none.
+// has its labels in a file: a class has the same number in all. Two tables whose folders differ are
+// doubtful if neither is called after a split, as they may be classes themselves, or if one has a
+// lone folder, such as test/all, that none has beside others. Numbers are labels in any folder.
 func numberTogether(files source.Files, tables []Table) []Table {
 	all, doubt := map[string]bool{}, error(nil)
-	with := slices.DeleteFunc(slices.Clone(tables), func(t Table) bool { return len(t.folders) == 0 })
-	for i, t := range with {
-		other := with[max(0, min(1-i, len(with)-1))] // the first; for the first itself, the second
-		names, others := slices.Sorted(maps.Keys(t.folders)), slices.Sorted(maps.Keys(other.folders))
-		isNamed := strings.Trim(strings.Join(slices.Concat(names, others), ""), "0123456789") != ""
-		lacks := func(t Table) bool { _, isThere := t.folders[names[0]]; return !isThere }
-		confirms := func(t Table) bool { return len(t.folders) > 1 && !lacks(t) }
-		isLone := len(names) == 1 && slices.ContainsFunc(with, lacks) && !slices.ContainsFunc(with, confirms)
-		if isNamed && (isLone || !slices.Equal(names, others) && splitOf(t.Name) == "" && splitOf(other.Name) == "") {
-			doubt = fault.New(fault.Usage, "found other class folders than in %s: they may be splits, classes or "+
-				"neither", other.Path).In(t.Path).WithHint("give the splits one by one; if they are classes, " +
-				"move all images into them; or list the names of all classes: --classes FILE")
+	names, shared := make([]string, len(tables)), "" // of folders; those of tables with several
+	for i, t := range tables {
+		if names[i] = "/" + strings.Join(slices.Sorted(maps.Keys(t.folders)), "//") + "/"; len(t.folders) > 1 {
+			shared += names[i]
 		}
 		for name, used := range t.folders {
 			all[name] = all[name] || used
+		}
+	}
+	isNamed := strings.Trim(strings.Join(names, ""), "0123456789/") != ""
+	for k, other := range tables {
+		for i, t := range tables {
+			isLone := len(t.folders) == 1 && !strings.Contains(shared, names[i])
+			if isNamed && names[i] != names[k] && len(t.folders)*len(other.folders) > 0 && doubt == nil &&
+				(isLone || splitOf(t.Name)+splitOf(other.Name) == "") {
+				doubt = fault.New(fault.Usage, "found other class folders than in %s: they may be splits, classes or "+
+					"neither", other.Path).In(t.Path).WithHint("give the splits one by one; if they are classes, " +
+					"move all images into them; or list the names of all classes: --classes FILE")
+			}
 		}
 	}
 	for i, t := range tables {
@@ -414,8 +409,10 @@ func numberTogether(files source.Files, tables []Table) []Table {
 		if len(t.folders) > 0 {
 			record, tables[i].folders, tables[i].unlisted = schema.ClassesFile, all, cmp.Or(doubt, t.unlisted)
 		}
-		isThere := func() bool { _, err := files.Stat(source.Under(t.Path, record)); return err == nil }
-		if t.Format.Name == "png" && isThere() {
+		if t.Format.Name != "png" {
+			continue
+		}
+		if _, err := files.Stat(source.Under(t.Path, record)); err == nil {
 			tables[i].unlisted, all[schema.ClassesFile] = nil, false // without images
 		}
 	}
