@@ -182,3 +182,8 @@ func (n Name) cutLast() (base, last string) {
 
 // lowerASCII lowers A…Z and keeps every other byte, so that positions in the result are those in s.
 func lowerASCII(s string) string { return capitals().ReplaceAllStringFunc(s, strings.ToLower) }
+
+var labelsName = text.Pattern(`(?i)(^|[-_. ])y([-_. ]|$)`)
+
+// MayLabel reports whether the file at path has labels if one of two does: mnist_y, not mnist_x.
+func MayLabel(path string) bool { return labelsName().MatchString(source.Base(path)) }

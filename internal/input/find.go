@@ -249,8 +249,6 @@ func parseNames(tables []sources.Table) (names []dataset.Name) {
 	return names
 }
 
-var labelsName = text.Pattern(`(?i)(^|[-_. ])y([-_. ]|$)`)
-
 // nameColumns names the unnamed columns of splits after their files, without the split (weight of
 // weight_train.npy), and orders them. One of those in a folder must be images or labels.
 func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
@@ -258,7 +256,7 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 		hasRole := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Role != dataset.Data })
 		a, b := s.Files[0].Path, s.Files[len(s.Files)-1].Path
 		if folder && a != b && !hasRole {
-			return dataset.ErrApart(a, b, func(path string) bool { return labelsName().MatchString(source.Base(path)) })
+			return dataset.ErrApart(a, b, dataset.MayLabel)
 		}
 		parse := func(path string) dataset.Name {
 			return dataset.ParseName(strings.NewReplacer(".npy", "", ".npz", "").Replace(path))

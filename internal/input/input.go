@@ -75,19 +75,17 @@ func (in *Set) Text() bool {
 func (in *Set) Paths() (paths []string) {
 	for _, s := range in.Splits {
 		for _, f := range s.Files {
-			if f.Path != source.Stdin {
-				all := in.tables[f.Path].Paths                      // a folder may hold many files
-				if all == nil || !strings.HasSuffix(f.Path, "-*") { // the path of shards is a pattern
-					paths = append(paths, f.Path)
-				}
-				paths = append(paths, all...)
+			all := in.tables[f.Path].Paths                      // a folder may hold many files
+			if all == nil || !strings.HasSuffix(f.Path, "-*") { // the path of shards is a pattern
+				paths = append(paths, f.Path)
 			}
+			paths = append(paths, all...)
 		}
 	}
 	if in.Classes != "" {
 		paths = append(paths, in.Classes)
 	}
-	return paths
+	return slices.DeleteFunc(paths, func(path string) bool { return path == source.Stdin })
 }
 
 // usagef returns an error about options that are wrong or contradict each other or the inputs.
