@@ -108,7 +108,7 @@ func checkOutput(in *inputs, out *output) error {
 		out.format.Images && slices.ContainsFunc(out.job.schema.Columns, images.Planes) || out.format.WriteOnly):
 		return usagef("--verify: %s cannot be read back as it is written", out.shownName()).
 			WithHint("leave out --verify, or write %s with a command of its own", out.format.Name)
-	case isStream(out.path) && (out.shards != "" || r.IfChanged || r.Verify):
+	case (out.shards != "" || r.IfChanged || r.Verify) && isStream(out.path):
 		return usagef("%s cannot be many files, be up to date or be read again", out.shownName()).
 			WithHint("name a file or folder, or leave out --rows-per-file, --if-changed and --verify")
 	case text.IsURL(out.path) && out.isFolder():

@@ -109,9 +109,9 @@ func ParseName(path string) Name {
 		}
 	}
 	n.Ambiguous = slices.ContainsFunc(words, func(w string) bool { return roleOf(w) != Data && roleOf(w) != n.Role })
+	isSplit := func(word string) bool { _, rest, _ := CutSplit(word); return rest == "" }
 	for i := 0; i < len(words)-1 && n.Role == Data; i++ { // X_train, mnist_y_train; train-x has a column x
-		role, isXY := map[string]Role{"x": Image, "y": Label}[words[i]]
-		if _, rest, _ := CutSplit(words[i+1]); isXY && (i == 0 || rest == "") {
+		if role, isXY := map[string]Role{"x": Image, "y": Label}[words[i]]; isXY && (i == 0 || isSplit(words[i+1])) {
 			n.Role, words = role, slices.Delete(words, i, i+1)
 		}
 	}
@@ -183,7 +183,7 @@ func (n Name) cutLast() (base, last string) {
 // lowerASCII lowers A…Z and keeps every other byte, so that positions in the result are those in s.
 func lowerASCII(s string) string { return capitals().ReplaceAllStringFunc(s, strings.ToLower) }
 
-var labelsName = text.Pattern(`(?i)(^|[-_. ])y([-_. ]|$)`)
+var yName = text.Pattern(`(?i)(^|[-_. ])y([-_. ]|$)`)
 
-// MayLabel reports whether the file at path has labels if one of two does: mnist_y, not mnist_x.
-func MayLabel(path string) bool { return labelsName().MatchString(source.Base(path)) }
+// IsCalledY reports whether a word of the base name of path is y, as of labels beside mnist_x.
+func IsCalledY(path string) bool { return yName().MatchString(source.Base(path)) }

@@ -256,7 +256,7 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 		hasRole := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Role != dataset.Data })
 		a, b := s.Files[0].Path, s.Files[len(s.Files)-1].Path
 		if folder && a != b && !hasRole {
-			return dataset.ErrApart(a, b, dataset.MayLabel)
+			return dataset.ErrApart(a, b, dataset.IsCalledY)
 		}
 		parse := func(path string) dataset.Name {
 			return dataset.ParseName(strings.NewReplacer(".npy", "", ".npz", "").Replace(path))

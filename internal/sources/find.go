@@ -105,8 +105,8 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 		name, path, isFolder := entry.Name(), source.Under(dir, entry.Name()), entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
 			info, err := files.Stat(path)
-			parsed := dataset.ParseName(name)
-			if err != nil && (Named(name) || picture.KindByName(name)+splitOf(name)+parsed.Format != "") {
+			isData := func() bool { return splitOf(name)+picture.KindByName(name)+dataset.ParseName(name).Format != "" }
+			if err != nil && (Named(name) || isData()) {
 				return l, fault.New(fault.NotFound, "the link leads to nothing").In(path).Because(err)
 			}
 			isFolder = err == nil && info.IsDir()

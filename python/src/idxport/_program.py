@@ -29,6 +29,9 @@ Option: TypeAlias = "bool | float | Path | slice | range | Sequence[float | Path
 # Between the elements of a list that is one value of its flag. Names of columns may begin with spaces: one after a comma does not count.
 _JOINED = {"shape": "x", "resize": "x", "to": ",", "columns": ", "}
 
+# Of URLs. The program refuses those with one slash, which pathlib makes.
+_SCHEMES = {"s3", "gs", "http", "https"}
+
 # Options that are paths, beside the inputs.
 _PATHS = {"output", "classes"}
 
@@ -303,7 +306,7 @@ def _absolute(path: bytes | Path) -> str:
         name, equals, file = "", "", text
     if file == "-":
         raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
-    return text if not file or "://" in file or file[:4] == "s3:/" or os.path.isabs(file) else name + equals + os.path.join(os.getcwd(), file)
+    return text if not file or "://" in file or file.partition(":/")[0] in _SCHEMES or os.path.isabs(file) else name + equals + os.path.join(os.getcwd(), file)
 
 
 def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> list[str]:
