@@ -21,6 +21,5 @@ package convert
 //	outputs.go                          each target and job to outputs
 //	run.go, publication.go, losses.go   from outputs to sinks, published outputs and the report
 //
-// A stage uses earlier ones only, and report.go and messages.go (errors and hints that several
-// stages need). verify.go, inspect.go and preview.go are the other verbs; run.go and losses.go use
-// what verify.go has to read outputs again.
+// A stage uses earlier ones only, and report.go and messages.go. verify.go, inspect.go and
+// preview.go are the other verbs; run.go and losses.go read outputs again as verify.go does.

@@ -3,6 +3,8 @@ package convert
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/idxport/idxport/internal/compare"
@@ -80,8 +82,7 @@ type Verified struct {
 	Paths []string `json:"-"` // of all its files, if each column has a file of its own; Path is the first
 }
 
-// Applied lists the transformations of one split between input and output. The metadata of outputs
-// records it, too, without Split.
+// Applied lists what was done to one split. The metadata of outputs has it, too, without Split.
 type Applied struct {
 	Split     string   `json:"split,omitempty"`
 	Columns   []string `json:"columns,omitempty"`
@@ -100,6 +101,24 @@ type Applied struct {
 	Transpose []string `json:"transpose,omitempty"` // names of columns
 	Salvage   bool     `json:"salvage,omitempty"`
 	Label     string   `json:"label_column,omitempty"` // the value of --label-column
+}
+
+// flags returns the flags that do what a lists, if images turn without a flag (turns) or not.
+func (a Applied) flags(turns bool) (flags string) {
+	is, count := strconv.FormatBool, func(n int64) string { return fmt.Sprintf("%.d", n) } // "" for 0
+	shape := strings.ReplaceAll(strings.Trim(fmt.Sprint(a.Shape), "[]"), " ", "x")
+	values := [][]string{{strings.Join(a.Columns, ",")}, {a.Rows}, a.Where, a.Holdout, {is(a.Stratify)},
+		{is(a.Shuffle)}, {count(a.Seed)}, {count(a.Take)}, {a.Part}, {shape}, {is(a.Grey)}, {a.Resize}, {is(a.Salvage)},
+		{a.Label}, {is(a.Transpose != nil && !turns)}, {is(a.Transpose == nil && turns)}}
+	for i, name := range strings.Fields("columns rows where holdout stratify shuffle seed take part shape grey " +
+		"resize salvage label-column transpose transpose=false") {
+		for _, value := range values[i] {
+			if value != "" && value != "false" {
+				flags += " --" + name + strings.TrimSuffix(" "+text.Quote(value), " true")
+			}
+		}
+	}
+	return flags
 }
 
 // Keys of the metadata of outputs; package source has others.

@@ -41,39 +41,22 @@ func newRequest(o Options, report *Report) (*request, error) {
 	if len(o.Inputs) == 0 {
 		return nil, usagef("no input").WithHint("give a folder, files, or - for standard input, such as ./mnist")
 	}
-	err := r.checkValues()
-	if err != nil {
-		return nil, err
-	}
-	if r.input, err = inputOptions(r.Source, input.NewStorage(report.warning), report.Note); err != nil {
-		return nil, err
-	}
-	for i, name := range r.Columns {
-		if name == "" || slices.Contains(r.Columns[:i], name) {
-			return nil, usagef("--columns %s: %q is empty or given twice", strings.Join(r.Columns, ","), name).
-				WithHint("separate names by commas: --columns label,image")
-		}
-	}
-	if r.choice, err = rows.Parse(rows.Options{Rows: r.Rows, Where: r.Where, Holdout: r.Holdout, Stratify: r.Stratify,
-		Shuffle: r.Shuffle, Seed: r.Seed, Take: r.Take, Part: r.Part}); err != nil {
+	var errs [7]error
+	errs[0] = r.checkValues()
+	r.input, errs[1] = inputOptions(r.Source, input.NewStorage(report.warning), report.Note)
+	r.choice, errs[2] = rows.Parse(rows.Options{Rows: r.Rows, Where: r.Where, Holdout: r.Holdout, Stratify: r.Stratify,
+		Shuffle: r.Shuffle, Seed: r.Seed, Take: r.Take, Part: r.Part})
+	r.expected, errs[3] = parseExpect(r.Expect)
+	parts, _ := r.choice.Parts()
+	r.targets, errs[4] = parseTargets(r.input.Storage.Store, r.Options, parts)
+	r.codecs, errs[5] = parseCompression(r.Compression)
+	r.layouts, errs[6] = parsePerFormat("layout", r.Layout, sinks.Format.LayoutNames)
+	if err := cmp.Or(errs[:]...); err != nil {
 		return nil, err
 	}
 	r.input.Counted, r.input.Holdout = r.choice.NeedsCount(), r.Holdout != nil
 	if r.Transpose != nil && *r.Transpose { // their reader scales images in files before they are turned
 		slices.Reverse(r.input.Resize[:])
-	}
-	if r.expected, err = parseExpect(r.Expect); err != nil {
-		return nil, err
-	}
-	parts, _ := r.choice.Parts()
-	if r.targets, err = parseTargets(r.input.Storage.Store, r.Options, parts); err != nil {
-		return nil, err
-	}
-	if r.codecs, err = parseCompression(r.Compression); err != nil {
-		return nil, err
-	}
-	if r.layouts, err = parsePerFormat("layout", r.Layout, sinks.Format.LayoutNames); err != nil {
-		return nil, err
 	}
 	// The headers of IDX and .npy have the number of rows, and names of images as many digits.
 	r.input.Counted = r.input.Counted || r.makes(func(f sinks.Format) bool { return f.OneColumn || f.Images })
@@ -109,6 +92,12 @@ func inputOptions(s Source, storage *input.Storage, note func(string, ...any)) (
 
 // checkValues checks the values of single flags, and sets r.Dataset to the name in the list.
 func (r *request) checkValues() error {
+	for i, name := range r.Columns {
+		if name == "" || slices.Contains(r.Columns[:i], name) {
+			return usagef("--columns %s: %q is empty or given twice", strings.Join(r.Columns, ","), name).
+				WithHint("separate names by commas: --columns label,image")
+		}
+	}
 	for _, n := range []struct {
 		flag               string
 		value, least, most int64

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -38,9 +39,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return report, err
 	}
-	if err := checkClassesUsed(in.request, jobs, outputs); err != nil {
-		return report, err
-	}
 	return report, runJobs(ctx, in, jobs, outputs)
 }
 
@@ -49,7 +47,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) error {
 	r := in.request
 	cards, err := cardsOf(outputs)
-	if err != nil {
+	if err := cmp.Or(checkClassesUsed(r, jobs, outputs), err); err != nil {
 		return err
 	}
 	for _, j := range jobs {

@@ -92,9 +92,8 @@ func parseTarget(arg string, wanted []sinks.Format, sharded bool) (target, error
 	return target{path: arg, container: true, formats: wanted}, nil
 }
 
-// cutFormat splits an -o argument of the form FORMAT=PATH; named is false if it has another form. A
-// word before a = is always taken for a format: a path that begins like that is written ./WORD=….
-// It checks the path.
+// cutFormat checks an -o argument, and splits it if it is FORMAT=PATH: named. A word before a = is
+// always taken for a format: a path that begins like that is written ./WORD=….
 func cutFormat(arg string) (f sinks.Format, path string, named bool, err error) {
 	word, path, named := strings.Cut(arg, "=")
 	inNoWord := func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
@@ -105,11 +104,8 @@ func cutFormat(arg string) (f sinks.Format, path string, named bool, err error) 
 	switch {
 	case !known:
 		found := unknownFormat("-o "+arg, word)
-		hint := "for a path that contains =, write -o " + text.Path("./"+arg)
-		if found.Hint != "" {
-			hint += "; " + found.Hint
-		}
-		err = found.WithHint("%s", hint)
+		hint := "for a path that contains =, write -o " + text.Path("./"+arg) + "; " + found.Hint
+		err = found.WithHint("%s", strings.TrimSuffix(hint, "; "))
 	case path == "":
 		err = usagef("-o %s: the path is empty", arg).WithHint("perhaps a shell variable is not set")
 	default:

@@ -40,8 +40,7 @@ func compareTables(ctx context.Context, r *request, expected *job, found source.
 		return Verified{}, err
 	}
 	compared := source.Names(s.Columns[:len(s.Columns)/2])
-	var differences []string
-	origin := ""
+	differences, origin := []string(nil), ""
 	if r.report.Differences = k.List; k.List != nil {
 		differences = append(differences, k.List[0].String())
 		origin = s.Columns[len(compared)+slices.Index(compared, k.List[0].Column)].Origin
@@ -120,16 +119,15 @@ func reopen(r *request, path string, out *output, columns []source.Column) (sour
 }
 
 // Verify compares output, value by value, with the inputs as view shows them. The error is of the
-// kind fault.Differs if something differs. If the output's metadata records that it was made with
-// other flags, the hint has these.
+// kind fault.Differs if something differs. Its hint has the flags that the output records.
 func Verify(ctx context.Context, output string, in Source, view View) (*Report, error) {
 	report := NewReport(in.Events)
 	in.Inputs = append([]string{output}, in.Inputs...) // so that one store gets the parameters of all URLs
 	r, err := newRequest(Options{Source: in, View: view}, report)
-	if err != nil {
-		return report, err
+	if err == nil {
+		err = verify(ctx, r)
 	}
-	return report, verify(ctx, r)
+	return report, err
 }
 
 // verify compares the output that is the first argument of r, read as it is, with the others.
@@ -199,7 +197,7 @@ func verifySplit(ctx context.Context, in, out *inputs, chosen []chosenSplit, spl
 	}
 	i, err := splitFor(in, out, chosen, found, split)
 	if i < 0 || err != nil {
-		return -1, adviseMade(err, found, Applied{})
+		return -1, adviseMade(err, found, Applied{}, chosen[0].Dataset)
 	}
 	expected, err := openJob(ctx, in, chosen[i], out.set.IDX())
 	if err != nil {
@@ -208,7 +206,7 @@ func verifySplit(ctx context.Context, in, out *inputs, chosen []chosenSplit, spl
 	defer expected.release()
 	in.describeInputs(expected)
 	if err = verifyTable(ctx, out, expected, found, split); errors.Is(err, fault.Differs) {
-		err = adviseMade(err, found, expected.applied)
+		err = adviseMade(err, found, expected.applied, chosen[i].Dataset)
 	}
 	return i, err
 }
@@ -252,8 +250,8 @@ func (in *inputs) isFile(path string) bool {
 }
 
 // adviseMade adds a hint to err, an error about a table of the output: what its metadata records
-// that was done to the inputs, if that differs from given, what was done to them now.
-func adviseMade(err error, found source.Table, given Applied) error {
+// that was done to the inputs, of the data set d, if that differs from given, what is done now.
+func adviseMade(err error, found source.Table, given Applied, d *dataset.Info) error {
 	e, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		return err
@@ -264,19 +262,19 @@ func adviseMade(err error, found source.Table, given Applied) error {
 	if about.AllParts {
 		made.Part = ""
 	}
-	switch made, now := text.JSON(made), text.JSON(given); {
+	turns := d != nil && d.Transposed
+	switch flags := made.flags(turns); {
 	case !ours && e.Hint == "":
 		return e.WithHint("the output comes first, as NAME=FILE if it is a file of one of several columns; if it was " +
 			"made with flags such as --columns, --rows or --transpose, give them again")
-	case made != now:
-		return e.WithHint("it was made with the flags %s, and is compared with %s: give verify the same", made, now)
+	case flags != given.flags(turns):
+		return e.WithHint("give verify the flags that it was made with:%s", cmp.Or(flags, " none"))
 	}
 	return err
 }
 
 // splitFor returns the index of the split of the inputs that the table found, the split own of the
-// output, was made from: the one in its name or metadata. It is −1 for a table of another split
-// than those of --split.
+// output, was made from: the one in its name or metadata; −1 if --split leaves that out.
 func splitFor(in, out *inputs, chosen []chosenSplit, found source.Table, own dataset.Split) (int, error) {
 	several := len(out.set.Splits) > 1
 	if len(chosen) == 1 && !several {
