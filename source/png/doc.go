@@ -11,9 +11,9 @@
 //
 // The labels are found by the first of these rules that applies:
 //
-//  1. The column label of metadata.csv. If it has names, they are positions in the class names that
-//     the caller knows, else an error. The names of numbers are in the column class. Other columns
-//     are columns of the table, and must be numbers.
+//  1. The column label of metadata.csv, or the first if it has the numbers of the class folders. If
+//     it has names, they are positions in the class names that the caller knows, else an error. The
+//     names of numbers are in the column class. Others are columns of the table, of numbers.
 //  2. The hidden file [schema.ClassesFile] that sink/png writes, unless the caller gives names.
 //  3. The names of the folders, if all of them are numbers. It is an error if another split has its
 //     labels in a file and the caller knows no classes, as it is for rule 5.

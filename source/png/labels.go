@@ -34,6 +34,11 @@ func (t *table) findLabels(o source.ReadOptions) error {
 	if err != nil {
 		return err
 	}
+	numbers := schema.LabelsByNumber(t.folders)
+	isNumber := func(f file, label string) bool { return label != "" && label == numbers[f.folder] }
+	if len(names) > 0 && texts[label.Name] == nil && slices.EqualFunc(t.files, texts[names[0]], isNumber) {
+		label.Name, label.Label = names[0], true // which sink/png writes first
+	}
 	wants := o.Wants(slices.Concat([]string{t.columns[0].Name, label.Name}, names))
 	var classes []string // named by the column class
 	switch labels := texts[label.Name]; {
@@ -43,7 +48,7 @@ func (t *table) findLabels(o source.ReadOptions) error {
 		if classes = namesByLabel(labels, texts[schema.ClassName]); classes == nil && o.Like == nil {
 			read.Classes = o.Classes
 		}
-		err = t.addIntegers(label.Name, labels, read, classes)
+		err = t.addIntegers(source.Column{Name: label.Name, Classes: classes, Label: label.Label}, labels, read)
 		if err != nil && read.Classes == nil && strings.Contains(strings.Join(labels, ""), ".") &&
 			t.addNumbers(label.Name, labels, o.Like) == nil { // fractions
 			err = nil
@@ -61,8 +66,7 @@ func (t *table) findLabels(o source.ReadOptions) error {
 		err = t.labelByFolder(label, o)
 	}
 	for _, name := range names {
-		used := name == label.Name || name == schema.ClassName && classes != nil
-		if err == nil && wants(name) && !used {
+		if err == nil && wants(name) && name != label.Name && (name != schema.ClassName || classes == nil) {
 			err = t.addNumbers(name, texts[name], o.Like)
 		}
 	}
@@ -143,7 +147,7 @@ func (t *table) addLabels(name string, places map[string]string, classes []strin
 		}
 		labels[row], folders[label] = label, f.folder
 	}
-	return t.addIntegers(name, labels, source.ReadOptions{}, classes)
+	return t.addIntegers(source.Column{Name: name, Classes: classes}, labels, source.ReadOptions{})
 }
 
 // inOrder warns that the class folders are numbered in the order of their names, all of which are
@@ -193,8 +197,7 @@ func (t *table) readMetadata() (names []string, texts map[string][]string, err e
 	case err != nil:
 		return nil, nil, t.inFile(schema.MetadataFile, err)
 	}
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // the mark that Excel writes before UTF-8
-	lines, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll() // Excel's mark
 	switch {
 	case !utf8.Valid(text):
 		err = fault.New(fault.Malformed, "the file is not UTF-8").
@@ -258,11 +261,8 @@ func namesByLabel(labels, names []string) (byLabel []string) {
 		if name == "" {
 			continue
 		}
-		if err != nil {
-			return nil
-		}
 		byLabel = append(byLabel, make([]string, max(0, int(label)+1-len(byLabel)))...)
-		if other := byLabel[label]; other != "" && other != name {
+		if other := byLabel[label]; err != nil || other != "" && other != name {
 			return nil
 		}
 		byLabel[label] = name
@@ -270,17 +270,17 @@ func namesByLabel(labels, names []string) (byLabel []string) {
 	return byLabel
 }
 
-// addIntegers adds a column of the integers that the texts are, of which classes has the names, or
-// of the labels that o gives the texts.
-func (t *table) addIntegers(name string, texts []string, o source.ReadOptions, classes []string) error {
+// addIntegers adds the column c of the integers that the texts are, or of the labels that o gives
+// the texts.
+func (t *table) addIntegers(c source.Column, texts []string, o source.ReadOptions) error {
 	form, unknown := source.NewTexts(texts, o)
 	if unknown != nil {
-		return t.inFile(schema.MetadataFile, unknown.InColumn(name))
+		return t.inFile(schema.MetadataFile, unknown.InColumn(c.Name))
 	}
-	if form.Names != nil {
-		classes, t.info.Classes = form.Names, true
+	if c.DType = form.DType; form.Names != nil {
+		c.Classes, t.info.Classes = form.Names, true
 	}
-	return t.add(source.Column{Name: name, DType: form.DType, Classes: classes}, texts, form.Put)
+	return t.add(c, texts, form.Put)
 }
 
 // addNumbers adds a column of the type of its namesake in like, or of int32, or else of float64.
@@ -290,7 +290,7 @@ func (t *table) addNumbers(name string, texts []string, like []source.Column) er
 		d = like[i].DType
 	}
 	if !d.Float() {
-		if t.addIntegers(name, texts, source.ReadOptions{DType: d}, nil) == nil {
+		if t.addIntegers(source.Column{Name: name}, texts, source.ReadOptions{DType: d}) == nil {
 			return nil
 		}
 		d = idx.Float64
