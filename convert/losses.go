@@ -170,8 +170,8 @@ func (out *output) contentsAt(ctx context.Context, r *request, path string, coun
 	return c
 }
 
-// samplesAt returns the number of samples in the tar file, or folder of such, at path, and the
-// extensions of the first one: each is a column. A damaged file counts up to the damage.
+// samplesAt returns the number of samples in the tar file, or folder of such, at path, up to any
+// damage, and the extensions of the first one: each is a column.
 func samplesAt(path string) (n int64, extensions []string) {
 	files := []string{""} // path itself
 	if parts, _ := fs.Glob(os.DirFS(path), "part-*"); parts != nil {

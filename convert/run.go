@@ -265,9 +265,8 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 // while Version stays the same: --if-changed then rewrites earlier outputs.
 const formatVersion = 8
 
-// runKey returns a text that lists the names of the outputs, the inputs and all else that the bytes
-// of outputs depend on. It also lists --expect, so that another expectation is checked; the format
-// of each output is added by output.keyOf.
+// runKey lists the names of the outputs, the inputs, all else that the bytes of outputs depend on,
+// and --expect, so that another one is checked; output.keyOf adds the format of each output.
 func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) {
 	r := in.request
 	for _, out := range outputs {

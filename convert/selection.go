@@ -33,8 +33,7 @@ func (in *inputs) reportTable(t source.Table) {
 	in.request.report.addInfo(about)
 }
 
-// drain reads a table to its end, passes its rows to sinks, and returns their number. title is the
-// name of the table in progress messages.
+// drain passes all rows of a table to sinks and returns their number. title is for progress.
 func drain(ctx context.Context, r *request, t source.Table, s *schema.Schema, title string, sinks ...sink.Sink) (
 	int64, error) {
 	o := pipeline.Options{Workers: r.Workers}

@@ -153,6 +153,9 @@ func verify(ctx context.Context, r *request) error {
 	if out.set, err = input.Find(ctx, ofOutput, false); err != nil {
 		return err
 	}
+	if s := out.set.Splits[0]; s.FolderNotes != nil { // all of an output is compared
+		return usagef("%s", s.FolderNotes[0]).WithHint("give single files, such as %s", text.Path(s.Files[0].Path))
+	}
 	chosen, err := chooseRows(ctx, in)
 	if err != nil {
 		return err
@@ -175,8 +178,7 @@ func verify(ctx context.Context, r *request) error {
 			left = append(left, c.Split)
 		}
 	}
-	oneFile := len(out.set.Splits) == 1 && out.isFile(out.set.Splits[0].Files[0].Path)
-	if !oneFile && left != nil {
+	if oneFile := len(out.set.Splits) == 1 && out.isFile(out.set.Splits[0].Files[0].Path); !oneFile && left != nil {
 		return differ(ofOutput.Args[0].Path, "it has no split "+input.SplitNames(left)).
 			WithHint("to compare other splits only, name them: --split NAME")
 	}
