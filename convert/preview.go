@@ -77,8 +77,7 @@ func Preview(ctx context.Context, s Source, view View, to Target,
 		if err := png.Encode(to.writer, sheet); err != nil {
 			return report, fmt.Errorf("%s: %w", to.out.shownName(), err)
 		}
-		entries = append(entries, Output{Path: to.out.path, Format: to.out.format.Name, Split: j.split.Name,
-			Rows: images, Bytes: to.writer.Offset})
+		entries = append(entries, (&writing{destination: to, rows: images}).reportEntry())
 	}
 	if err = context.Cause(ctx); err == nil {
 		err = p.commit()

@@ -8,10 +8,10 @@ import (
 	"github.com/idxport/idxport/internal/fault"
 )
 
-// Skip skips the next n rows of t: by its own method if t is a Seeker, else by reading them. If
+// Skip skips the next n rows of t: by its own method if t has one, else by reading them. If
 // there are fewer, the error of reading them is io.EOF.
 func Skip(t Table, n int64) error {
-	if s, ok := t.(Seeker); ok {
+	if s, ok := t.(interface{ Skip(int64) error }); ok {
 		return s.Skip(n)
 	}
 	found, err := readRows(context.Background(), t, n, nil)

@@ -80,7 +80,7 @@ func (c *chosen) take(b *Raw) error {
 			rows = append(rows, c.row)
 		}
 	}
-	b.First, b.Rows, b.State = c.s.first+c.returned, int(n), rows
+	b.First, b.Rows, b.State = c.s.First+c.returned, int(n), rows
 	if c.returned += n; n == 0 {
 		return io.EOF
 	}
@@ -132,9 +132,9 @@ type filtered struct {
 
 func (f *filtered) Read(ctx context.Context, b *Raw) error {
 	columns := f.Columns()
-	b.First, b.Rows = f.s.first+f.returned, 0
+	b.First, b.Rows = f.s.First+f.returned, 0
 	b.Allocate(columns)
-	for b.Rows < b.Cap && !f.ended && (f.returned < f.s.Len() || !f.s.stopEarly) {
+	for b.Rows < b.Cap && !f.ended && (f.returned < f.s.Len() || !f.s.StopEarly) {
 		end := f.raw.First + int64(f.raw.Rows)
 		first, n := f.s.next(f.row, int64(b.Cap-b.Rows))
 		if n = min(n, end-first); n <= 0 {
@@ -199,7 +199,7 @@ func (t *shuffled) load(ctx context.Context) (err error) {
 	} else if t.file, err = t.scratch(); err != nil {
 		return err
 	}
-	inOrder := &Selection{rows: t.s.rows, kept: t.s.kept, count: ranked, stopEarly: t.s.stopEarly}
+	inOrder := &Selection{TableRows: t.s.TableRows, kept: t.s.kept, count: ranked, StopEarly: t.s.StopEarly}
 	err = Each(ctx, Select(t.Table, inOrder, nil), func(b *Raw) error {
 		for row := range b.Rows {
 			for i, c := range columns {

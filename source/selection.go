@@ -13,23 +13,26 @@ import (
 // one bit for each row of the table, and 8 bytes for each selected row once it is shuffled. The
 // zero value is a selection of a table without rows.
 type Selection struct {
-	rows      int64    // of the table
-	kept      []uint64 // bit i%64 of word i/64: row i is selected
-	count     int64    // number of selected rows
-	order     []int64  // the selected rows in their order, if they were shuffled
-	first     int64    // if Part made this selection: number of rows of the divided selection before these
-	stopEarly bool     // the rows after the last selected one need not be read, not even to check them
+	TableRows int64 // number of rows of the table, selected or not; Append counts them
+	First     int64 // if Part made this selection: number of rows of the divided selection before these
+	// StopEarly tells Select not to read on after the last selected row. Otherwise an input that can
+	// only be read from its start is read to its end, so that damage there is found.
+	StopEarly bool
+
+	kept  []uint64 // bit i%64 of word i/64: row i is selected
+	count int64    // number of selected rows
+	order []int64  // the selected rows in their order, if they were shuffled
 }
 
 // Append adds the next row of the table, and selects it or not.
 func (s *Selection) Append(selected bool) {
-	if s.rows%64 == 0 {
+	if s.TableRows%64 == 0 {
 		s.kept = append(s.kept, 0)
 	}
 	if selected {
-		s.keep(s.rows)
+		s.keep(s.TableRows)
 	}
-	s.rows++
+	s.TableRows++
 }
 
 func (s *Selection) keep(row int64) {
@@ -39,16 +42,6 @@ func (s *Selection) keep(row int64) {
 
 // Len returns the number of selected rows.
 func (s *Selection) Len() int64 { return s.count }
-
-// TableRows returns the number of rows of the table, selected or not.
-func (s *Selection) TableRows() int64 { return s.rows }
-
-// First returns how many selected rows come before those of s, if s was made by [Selection.Part].
-func (s *Selection) First() int64 { return s.first }
-
-// StopEarly tells Select not to read on after the last selected row. Otherwise an input that can
-// only be read from its start is read to its end, so that damage there is found.
-func (s *Selection) StopEarly() { s.stopEarly = true }
 
 // next returns the first selected row that is not before row, and the number of selected rows that
 // begin there, at most limit; n is 0 if none is left.
@@ -66,10 +59,10 @@ func (s *Selection) scan(row int64, pattern uint64) int64 {
 			word &= ^uint64(0) << (row % 64)
 		}
 		if word != 0 {
-			return min(s.rows, i*64+int64(bits.TrailingZeros64(word)))
+			return min(s.TableRows, i*64+int64(bits.TrailingZeros64(word)))
 		}
 	}
-	return s.rows
+	return s.TableRows
 }
 
 // each calls f with every selected row, in the order of the table.
@@ -112,7 +105,7 @@ func (s *Selection) HoldOut(n int64, strata []uint16, r *rand.PCG) *Selection {
 	rowsLeft := make([]int64, 1+int(slices.Max(strata)))
 	s.each(func(row int64) { rowsLeft[strata[row*step]]++ })
 	quotaLeft := quotas(n, rowsLeft)
-	held := &Selection{rows: s.rows, kept: make([]uint64, len(s.kept)), stopEarly: s.stopEarly}
+	held := &Selection{TableRows: s.TableRows, kept: make([]uint64, len(s.kept)), StopEarly: s.StopEarly}
 	s.each(func(row int64) {
 		i := strata[row*step]
 		if below(r, uint64(rowsLeft[i])) < uint64(quotaLeft[i]) {
@@ -168,8 +161,8 @@ func (s *Selection) Shuffle(r *rand.PCG) error {
 
 // Part returns the rows first to last−1 of s. Only with the last row is the file's end checked.
 func (s *Selection) Part(first, last int64) *Selection {
-	part := &Selection{rows: s.rows, kept: make([]uint64, len(s.kept)), first: s.first + first,
-		stopEarly: s.stopEarly || last < s.count}
+	part := &Selection{TableRows: s.TableRows, kept: make([]uint64, len(s.kept)), First: s.First + first,
+		StopEarly: s.StopEarly || last < s.count}
 	if s.order != nil {
 		part.order = s.order[first:last]
 		for _, row := range part.order {

@@ -189,11 +189,11 @@ func TestSelect(t *testing.T) {
 			}
 		}
 		table = Select(table, s, nil) // nothing is large
-		if table.Rows() != int64(len(expected)) || About(table).SourceRows != s.TableRows() && files {
+		if table.Rows() != int64(len(expected)) || About(table).SourceRows != s.TableRows && files {
 			t.Fatalf("round %d: %d of %d rows, expected %d of %d",
-				round, table.Rows(), About(table).SourceRows, len(expected), s.TableRows())
+				round, table.Rows(), About(table).SourceRows, len(expected), s.TableRows)
 		}
-		checkSelected(t, table, s.First(), expected, 1+random.IntN(200))
+		checkSelected(t, table, s.First, expected, 1+random.IntN(200))
 		must.Do(t, table.Close())
 	}
 }

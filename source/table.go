@@ -72,8 +72,9 @@ func (c Column) Integer() bool { return !c.DType.Float() }
 // A Table is a number of columns of equal length, read side by side from start to end. One
 // goroutine calls Read; many goroutines may call Decode at once, each for another batch.
 //
-// A table may also implement [Seeker], and may have the method Info() Info. [Skip] and [About] call
-// these methods if the table has them.
+// A table may also have the methods Info() Info, which [About] calls, and Skip(n int64) error, which
+// [Skip] calls before the first Read, with n ≤ Rows() if that is known: it skips the next n rows,
+// without reading them where it can.
 type Table interface {
 	// Columns returns the columns, always the same.
 	Columns() []Column
@@ -87,12 +88,6 @@ type Table interface {
 	Decode(b *Raw) error
 	// Close releases files and goroutines. It does not wait for a blocked read.
 	Close() error
-}
-
-// A Seeker is a table that skips the next n rows itself, without reading them where it can. Skip is
-// called before the first Read, with n ≤ Rows() if that is known.
-type Seeker interface {
-	Skip(n int64) error
 }
 
 // An Info is what is known about a table and its file beside the rows.

@@ -135,8 +135,8 @@ func Scratch(dir string) (*os.File, error) {
 		return f, nil
 	}
 	f, err := os.CreateTemp(dir, ".idxport-scratch-*")
-	if err != nil {
-		return nil, err
+	if err != nil { // perhaps there is no such TMPDIR
+		return nil, failure(dir, "making a scratch file", err)
 	}
 	if err := os.Remove(f.Name()); err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -86,5 +86,6 @@ func takeLock(path string) (*os.File, error) {
 // Scratch creates a file in dir. Windows deletes it when it is closed or the process ends.
 func Scratch(dir string) (*os.File, error) {
 	path := filepath.Join(dir, fmt.Sprintf(".idxport-scratch-%016x", rand.Uint64()))
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|windows.FILE_FLAG_DELETE_ON_CLOSE, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|windows.FILE_FLAG_DELETE_ON_CLOSE, 0o600)
+	return f, failure(dir, "making a scratch file", err)
 }

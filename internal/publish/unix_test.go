@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/test/must"
 )
 
@@ -25,8 +26,9 @@ func TestSupported(t *testing.T) {
 			t.Errorf("%v: found %v, expected %v", err, got, want)
 		}
 	}
-	if err := makeEmpty(t.TempDir()); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("found %v, expected that it exists", err)
+	_, err := Scratch(t.TempDir() + "/missing") // as TMPDIR may be: no input is missing
+	if exists := makeEmpty(t.TempDir()); !errors.Is(exists, fs.ErrExist) || fault.KindOf(err) != fault.IO {
+		t.Errorf("found %v and %v, expected that one exists, and fault.IO", exists, err)
 	}
 }
 

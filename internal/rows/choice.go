@@ -161,7 +161,7 @@ func (c Choice) Cut(t source.Table, selected *source.Selection, scratch source.S
 	if c.Part != "" {
 		selected = selected.Part(c.part.of(0, cut.Chosen))
 	}
-	cut.Table, cut.First = source.Select(t, selected, scratch), selected.First()
+	cut.Table, cut.First = source.Select(t, selected, scratch), selected.First
 	return cut, nil
 }
 

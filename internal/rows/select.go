@@ -73,10 +73,7 @@ func (c Choice) scan(ctx context.Context, in Split) (found scanned, err error) {
 	if err != nil {
 		return found, err
 	}
-	found.rows = new(source.Selection)
-	if last < whole.Rows() {
-		found.rows.StopEarly()
-	}
+	found.rows = &source.Selection{StopEarly: last < whole.Rows()}
 	var tests []rowTest
 	for _, condition := range c.conditions {
 		test, err := condition.rowTest(whole)
@@ -116,7 +113,7 @@ func (c Choice) scan(ctx context.Context, in Split) (found scanned, err error) {
 		}
 		return nil
 	})
-	if err == nil && found.rows.TableRows() != whole.Rows() {
+	if err == nil && found.rows.TableRows != whole.Rows() {
 		err = fault.In(columns[0].Origin, fault.Changed)
 	}
 	found.sortStrata(labels)

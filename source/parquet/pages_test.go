@@ -314,7 +314,7 @@ func TestSplitRows(t *testing.T) {
 		file := splitFile(t, pixels, size, -1)
 		for skip := range int64(rows) {
 			got := must.Get(fromBytes(file, source.ReadOptions{}))(t)
-			must.Do(t, got.(source.Seeker).Skip(skip))
+			must.Do(t, source.Skip(got, skip))
 			columns := []source.Column{{Name: "x0", DType: idx.Uint8, Shape: []int{4}}}
 			sourcetest.Expect(t, got, []int{1, 5, 1000}[skip%3], columns, [][]byte{pixels[4*skip:]})
 		}
