@@ -156,30 +156,26 @@ func newGzip(level int) encoder {
 	}}
 	return encoder{
 		header: []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff},
-		encode: func(dst, block []byte) ([]byte, error) { return appendDeflated(dst, block, writers) },
+		encode: func(dst, block []byte) []byte { return appendDeflated(dst, block, writers) },
 		sums:   true,
-		trailer: func(crc uint32, size uint64) ([]byte, error) {
+		trailer: func(crc uint32, size uint64) []byte {
 			lastBlock := []byte{3, 0} // BFINAL, fixed codes, end of block
 			t := binary.LittleEndian.AppendUint32(lastBlock, crc)
-			return binary.LittleEndian.AppendUint32(t, uint32(size)), nil
+			return binary.LittleEndian.AppendUint32(t, uint32(size))
 		},
 	}
 }
 
 // appendDeflated appends deflate blocks with the contents of block, none of which is the last. It
-// takes a *flate.Writer from writers.
-func appendDeflated(dst, block []byte, writers *sync.Pool) ([]byte, error) {
+// takes a *flate.Writer from writers, which fails only where out does.
+func appendDeflated(dst, block []byte, writers *sync.Pool) []byte {
 	out, deflate := bytes.NewBuffer(dst), writers.Get().(*flate.Writer)
 	deflate.Reset(out)
-	if _, err := deflate.Write(block); err != nil {
-		return dst, err
-	}
-	if err := deflate.Flush(); err != nil { // not Close: the trailer contains the last block
-		return dst, err
-	}
-	deflate.Reset(nil) // drops the reference to dst
+	_, _ = deflate.Write(block)
+	_ = deflate.Flush() // not Close: the trailer contains the last block
+	deflate.Reset(nil)  // drops the reference to dst
 	writers.Put(deflate)
-	return out.Bytes(), nil
+	return out.Bytes()
 }
 
 // combineCRC32 returns the IEEE CRC32 of A followed by B, whose CRCs are a and b; B has n bytes.

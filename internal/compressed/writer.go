@@ -39,42 +39,35 @@ type Writer struct {
 
 // Encode compresses data. For "none", the Block refers to data, which the caller must not change
 // until Append has returned. Empty data adds nothing to the stream. Concurrent use is safe.
-func (w *Writer) Encode(data []byte) (Block, error) {
+func (w *Writer) Encode(data []byte) Block {
 	b := Block{data: data, size: len(data)}
 	if w.encoder.encode == nil || len(data) == 0 {
-		return b, nil
+		return b
 	}
 	if w.encoder.sums {
 		b.crc = crc32.ChecksumIEEE(data)
 	}
-	var err error
 	b.memory, b.pool = Take(&w.compressed, len(data)/2), &w.compressed
-	*b.memory, err = w.encoder.encode(*b.memory, data)
+	*b.memory = w.encoder.encode(*b.memory, data)
 	b.data = *b.memory
-	return b, err
+	return b
 }
 
 // AppendData compresses data and writes it: Encode and Append in one.
-func (w *Writer) AppendData(data []byte) error {
-	b, err := w.Encode(data)
-	if err != nil {
-		return err
-	}
-	return w.Append(b)
-}
+func (w *Writer) AppendData(data []byte) error { return w.Append(w.Encode(data)) }
 
 // Buffer returns an empty buffer with room for n bytes, for EncodeBuffer. Concurrent use is safe.
 func (w *Writer) Buffer(n int) *[]byte { return Take(&w.buffers, n) }
 
 // EncodeBuffer is Encode for the contents of a buffer, which must not be used afterwards.
-func (w *Writer) EncodeBuffer(buffer *[]byte) (Block, error) {
-	b, err := w.Encode(*buffer)
+func (w *Writer) EncodeBuffer(buffer *[]byte) Block {
+	b := w.Encode(*buffer)
 	if w.encoder.encode == nil {
 		b.memory, b.pool = buffer, &w.buffers
 	} else {
 		w.buffers.Put(buffer)
 	}
-	return b, err
+	return b
 }
 
 // Take returns an empty slice from pool, whose elements are *[]byte, with a capacity of at least n
@@ -106,14 +99,9 @@ func (w *Writer) Append(b Block) error {
 // Close writes the end of the stream. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	w.begin()
-	if w.encoder.trailer == nil {
-		return w.err
+	if w.encoder.trailer != nil {
+		w.write(w.encoder.trailer(w.crc, w.size))
 	}
-	trailer, err := w.encoder.trailer(w.crc, w.size)
-	if err != nil {
-		return err
-	}
-	w.write(trailer)
 	return w.err
 }
 
@@ -176,10 +164,10 @@ const defaultGzipLevel = 3
 type encoder struct {
 	header []byte // of a stream
 	// encode appends block, which is not empty, compressed. It is safe for concurrent use.
-	encode func(dst, block []byte) ([]byte, error)
+	encode func(dst, block []byte) []byte
 	sums   bool // trailer needs the CRC32
 	// trailer returns the end of a stream of size bytes with the given CRC32.
-	trailer func(crc uint32, size uint64) ([]byte, error)
+	trailer func(crc uint32, size uint64) []byte
 }
 
 // NewWriter returns a Writer of a stream to w. It does not write yet. The error for an unknown

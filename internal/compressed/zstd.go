@@ -49,16 +49,13 @@ type zstdEncoders struct {
 }
 
 // Append appends a frame of block to dst. The frame depends on the block alone.
-func (z *ZstdEncoder) Append(dst, block []byte) ([]byte, error) {
-	e, err := z.take()
-	if err != nil {
-		return dst, err
-	}
+func (z *ZstdEncoder) Append(dst, block []byte) []byte {
+	e := z.take()
 	defer z.give(e)
 	if z.Level == 0 && e.hasRuns(block) {
-		return e.pages.Append(dst, block), nil
+		return e.pages.Append(dst, block)
 	}
-	return e.library.EncodeAll(block, dst), nil
+	return e.library.EncodeAll(block, dst)
 }
 
 // hasRuns reports whether pagezstd is better than the library for the middle of block, a sample:
@@ -78,18 +75,18 @@ func (e *zstdEncoders) hasRuns(block []byte) bool {
 	return pages <= len(e.sample)
 }
 
-func (z *ZstdEncoder) take() (*zstdEncoders, error) {
+func (z *ZstdEncoder) take() *zstdEncoders {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	if last := len(z.free) - 1; last >= 0 {
 		e := z.free[last]
 		z.free = z.free[:last]
-		return e, nil
+		return e
 	}
-	library, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(z.Level)),
+	library, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(z.Level)),
 		zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(z.Stream), zstd.WithZeroFrames(z.Stream),
-		zstd.WithAllLitEntropyCompression(z.Literals))
-	return &zstdEncoders{library: library, pages: pagezstd.Encoder{Checksum: z.Stream}}, err
+		zstd.WithAllLitEntropyCompression(z.Literals)) // fails for wrong options only
+	return &zstdEncoders{library: library, pages: pagezstd.Encoder{Checksum: z.Stream}}
 }
 
 func (z *ZstdEncoder) give(e *zstdEncoders) {
@@ -101,9 +98,9 @@ func (z *ZstdEncoder) give(e *zstdEncoders) {
 // newZstd returns an encoder of a Writer: each block becomes a frame.
 func newZstd(level int) encoder {
 	frames := &ZstdEncoder{Level: level, Stream: true, Literals: true}
-	return encoder{encode: frames.Append, trailer: func(_ uint32, size uint64) ([]byte, error) {
+	return encoder{encode: frames.Append, trailer: func(_ uint32, size uint64) []byte {
 		if size > 0 {
-			return nil, nil
+			return nil
 		}
 		return frames.Append(nil, nil) // a stream without data has a frame too
 	}}

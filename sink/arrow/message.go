@@ -172,7 +172,9 @@ func codecs() []compressed.Choice[*codec] {
 		{Name: "none", Make: func(int) *codec { return nil }},
 		{Name: "lz4", MaxLevel: 9, Make: newLZ4},
 		{Name: "zstd", MaxLevel: 22, Make: func(level int) *codec {
-			return &codec{id: codecZstd, encode: (&compressed.ZstdEncoder{Level: level, Literals: true}).Append}
+			frames := &compressed.ZstdEncoder{Level: level, Literals: true}
+			encode := func(dst, src []byte) ([]byte, error) { return frames.Append(dst, src), nil }
+			return &codec{id: codecZstd, encode: encode}
 		}},
 	}
 }

@@ -83,11 +83,7 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		p, err := s.render(c)
-		if err != nil {
-			return nil, err
-		}
-		ready = append(ready, p)
+		ready = append(ready, s.render(c))
 	}
 	return func() error {
 		err := s.begin()
@@ -95,17 +91,14 @@ func (s *Sink) Encode(ctx context.Context, b schema.Batch) (func() error, error)
 			err = s.out.Append(ready[i])
 		}
 		for err == nil && !c.done() {
-			var p compressed.Block
-			if p, err = s.render(c); err == nil {
-				err = s.out.Append(p)
-			}
+			err = s.out.Append(s.render(c))
 		}
 		return err
 	}, nil
 }
 
 // render returns the next piece of c.
-func (s *Sink) render(c *cursor) (compressed.Block, error) {
+func (s *Sink) render(c *cursor) compressed.Block {
 	text := s.out.Buffer(s.pieceCap)
 	*text = c.render((*text)[:0:s.pieceCap]) // not cap(*text), on which the ends of pieces would depend
 	return s.out.EncodeBuffer(text)

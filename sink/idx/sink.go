@@ -71,17 +71,14 @@ func (s *Sink) BatchSize(rows int) int64 {
 // Encode implements sink.Sink: it makes the column of b big-endian, if needed, and compresses it.
 func (s *Sink) Encode(_ context.Context, b schema.Batch) (func() error, error) {
 	data := b.Columns[s.index]
-	block, err := compressed.Block{}, error(nil)
+	var block compressed.Block
 	if s.swaps {
 		buffer := s.out.Buffer(len(data))
 		*buffer = (*buffer)[:len(data)]
 		idx.SwapBytes(*buffer, data, s.column.DType.Size())
-		block, err = s.out.EncodeBuffer(buffer)
+		block = s.out.EncodeBuffer(buffer)
 	} else {
-		block, err = s.out.Encode(data)
-	}
-	if err != nil {
-		return nil, err
+		block = s.out.Encode(data)
 	}
 	return func() error {
 		if err := s.begin(); err != nil {

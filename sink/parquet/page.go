@@ -45,7 +45,7 @@ func codecs() []compressed.Choice[codec] {
 	return []compressed.Choice[codec]{
 		{Name: "zstd", MaxLevel: 22, Make: func(level int) codec {
 			frames := &compressed.ZstdEncoder{Level: level} // without checksums: a page has a CRC of its own
-			return codec{format.Zstd, func(dst, src []byte) ([]byte, error) { return frames.Append(dst[:0], src) }}
+			return codec{format.Zstd, func(dst, src []byte) ([]byte, error) { return frames.Append(dst[:0], src), nil }}
 		}},
 		{Name: "none", Make: func(int) codec { return codec{id: format.Uncompressed} }},
 		{Name: "snappy", Make: func(int) codec { return codec{format.Snappy, new(snappy.Codec).Encode} }},
