@@ -334,8 +334,8 @@ func (w *writing) reportEntry() Output {
 	switch {
 	case isParts:
 		for _, p := range sharded.Parts {
-			e.Parts = append(e.Parts, Part{filepath.Join(out.path, p.File.Name()), p.Rows, p.File.Count()})
-			e.Bytes += p.File.Count()
+			e.Parts = append(e.Parts, Part{filepath.Join(out.path, p.File.Name), p.Rows, p.File.Count})
+			e.Bytes += p.File.Count
 		}
 		count := int64(len(e.Parts))
 		e.Files, e.Shown = &count, filepath.Join(out.path, out.shards+"-*")
@@ -345,8 +345,7 @@ func (w *writing) reportEntry() Output {
 			e.Shown = e.Parts[0].Path
 		}
 	case w.folder != nil:
-		count, bytes := w.folder.Totals()
-		e.Files, e.Bytes = &count, bytes
+		e.Files, e.Bytes = &w.folder.Files, w.folder.Bytes
 	default:
 		e.Bytes = w.writer.Offset
 	}

@@ -111,8 +111,8 @@ func write(t *testing.T, o parts.Options, s *schema.Schema, batches []schema.Bat
 	must.Do(t, k.Close())
 	found := finish()
 	for i, name := range slices.Sorted(maps.Keys(found))[1:] { // after _SUCCESS
-		if file := k.Parts[i].File; file.Name() != name || file.Count() != int64(len(found[name])) {
-			t.Errorf("part %d is %s of %d bytes, found %s of %d", i, file.Name(), file.Count(), name, len(found[name]))
+		if file := k.Parts[i].File; file.Name != name || file.Count != int64(len(found[name])) {
+			t.Errorf("part %d is %s of %d bytes, found %s of %d", i, file.Name, file.Count, name, len(found[name]))
 		}
 		files = append(files, string(found[name]))
 	}

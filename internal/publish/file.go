@@ -11,11 +11,12 @@ import (
 
 // A File is one output file while it is written, from start to end and by one goroutine at a time.
 type File struct {
+	Count int64 // bytes written; valid while no Write is running
+
 	disk     disk
 	path     string // of the target: for messages, and to open a device or FIFO
 	direct   bool   // path is a device or FIFO; the first Write opens it, as a FIFO waits for its reader
 	inFolder bool   // it is made durable with its folder
-	count    int64  // bytes written
 	started  int64  // bytes whose writeback was started
 	err      error  // the first failure, which Commit repeats
 
@@ -51,13 +52,13 @@ func (f *File) Write(p []byte) (n int, err error) {
 	if err == nil {
 		err = f.disk("write", f.path, func() (err error) { n, err = f.writeParts(handle, p); return err })
 	}
-	f.count += int64(n)
+	f.Count += int64(n)
 	if err != nil {
 		return n, f.fail("writing", err)
 	}
-	if f.count-f.started >= writebackStep && !f.direct {
-		startWriteback(handle, f.started, f.count-f.started)
-		f.started = f.count
+	if f.Count-f.started >= writebackStep && !f.direct {
+		startWriteback(handle, f.started, f.Count-f.started)
+		f.started = f.Count
 	}
 	return n, nil
 }
@@ -66,13 +67,10 @@ func (f *File) Write(p []byte) (n int, err error) {
 // after longer ones, Go's runtime watches all threads, and readers of small files are slowed down.
 func (f *File) writeParts(handle *os.File, p []byte) (n int, err error) {
 	for m := 0; err == nil && n < len(p); n += m {
-		m, err = handle.Write(p[n:min(len(p), n+partSize-int(f.count+int64(n))%partSize)])
+		m, err = handle.Write(p[n:min(len(p), n+partSize-int(f.Count+int64(n))%partSize)])
 	}
 	return n, err
 }
-
-// Count returns the number of bytes written. No Write may be running.
-func (f *File) Count() int64 { return f.count }
 
 // fail returns err with the path, and keeps the first error.
 func (f *File) fail(doing string, err error) error {
@@ -115,8 +113,8 @@ func (f *File) complete() error {
 		return err
 	}
 	info, err := resultOn(f.disk, "stat", func(string) (fs.FileInfo, error) { return handle.Stat() }, f.path)
-	if err == nil && !f.direct && info.Size() != f.count {
-		err = incomplete(f.count, info.Size())
+	if err == nil && !f.direct && info.Size() != f.Count {
+		err = incomplete(f.Count, info.Size())
 	}
 	return cmp.Or(err, f.close())
 }

@@ -19,19 +19,21 @@ var marks = map[Kind]string{Parts: "_SUCCESS", Hub: "README.md"}
 // A Folder is one output folder while many goroutines fill it with files and subfolders of files.
 type Folder struct {
 	Card []byte // the text of README.md, for the kind Hub
+	// Files and Bytes are of what was written, without _SUCCESS and README.md; [Set.Complete] adds
+	// the streams. They are valid while no write is running.
+	Files, Bytes int64
+
 	disk disk
 	path string   // for messages
 	root *os.Root // no name of a subfolder can lead out of it
 	self *os.File // opened before the first write: syncfs reports the errors since then
 	kind Kind
 
-	mu         sync.Mutex      // guards the rest
+	mu         sync.Mutex      // guards the rest, Files and Bytes
 	subfolders map[string]bool // those that are made
 	streams    []*Stream
 	listing    uint64 // of its files and subfolders, see list
-	files      int64
-	bytes      int64
-	err        error // the first failure, which Commit repeats
+	err        error  // the first failure, which Commit repeats
 	closed     bool
 }
 
@@ -86,14 +88,6 @@ func (d *Folder) makeSubfolder(name string) error {
 	return err
 }
 
-// Totals returns the number of files written to the folder and its subfolders, and their bytes.
-// _SUCCESS and README.md do not count, nor do streams before [Set.Complete].
-func (d *Folder) Totals() (files, bytes int64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.files, d.bytes
-}
-
 // WriteFile makes a file that holds data. Its path must be new: a name, or that of a subfolder, a
 // slash and a name. It fails with fs.ErrInvalid if a name is not plain. A plain name is valid
 // UTF-8, has no separator of any system, and is local on this one (see [filepath.IsLocal]). Many
@@ -114,8 +108,8 @@ func (d *Folder) writeFile(path string, data []byte) error {
 func (d *Folder) count(path string, size int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.files++
-	d.bytes += size
+	d.Files++
+	d.Bytes += size
 	d.listing += term(path, size)
 }
 
@@ -132,7 +126,7 @@ func (d *Folder) fail(doing string, err error) error {
 // an error the folder cannot be committed.
 type Stream struct {
 	File
-	name   string       // path in the folder
+	Name   string       // path in the folder, that of Create or, after [Set.Complete], the final one
 	digest *xxh3.Hasher // nil after Close, as 100,000 hashes may take more than 100 MB
 	sum    []byte       // the result of digest, set by Close
 }
@@ -140,9 +134,9 @@ type Stream struct {
 // Create starts a file at a path like those of [Folder.WriteFile]. [Set.Complete] may add to it
 // (see [Kind]). After an error the folder cannot be committed.
 func (d *Folder) Create(path string) (*Stream, error) {
-	f := &Stream{File: File{disk: d.disk, path: d.path, inFolder: true}, name: path, digest: xxh3.New()}
+	f := &Stream{File: File{disk: d.disk, path: d.path, inFolder: true}, Name: path, digest: xxh3.New()}
 	err := d.add("createStream", path, func() (err error) {
-		f.handle, err = d.root.OpenFile(f.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f.handle, err = d.root.OpenFile(f.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		return err
 	})
 	if err != nil {
@@ -163,13 +157,10 @@ func (f *Stream) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Name returns the path in the folder, that of Create or, after [Set.Complete], the final one.
-func (f *Stream) Name() string { return f.name }
-
 // Close completes the file. It becomes durable with its folder.
 func (f *Stream) Close() error {
 	if err := f.complete(); err != nil {
-		return f.fail("completing "+f.Name(), err)
+		return f.fail("completing "+f.Name, err)
 	}
 	f.sum, f.digest = f.digest.Sum(nil), nil
 	return nil
@@ -205,28 +196,28 @@ func (d *Folder) nameStreams() error {
 		shards[f.split()]++
 	}
 	for _, f := range d.streams {
-		end := len(f.split()) + strings.IndexByte(f.name[len(f.split()):]+".", '.') // of the number
-		name := f.name
+		end := len(f.split()) + strings.IndexByte(f.Name[len(f.split()):]+".", '.') // of the number
+		name := f.Name
 		switch d.kind {
 		case Parts:
 			name = fmt.Sprintf("%s-%x%s", name[:end], f.sum, name[end:])
 		case Hub:
 			name = fmt.Sprintf("%s-of-%05d%s", name[:end], shards[f.split()], name[end:])
 		}
-		if name != f.name { // os.Root.Rename does not repeat a rename that a signal interrupted
-			rename := func() error { return ignoringEINTR(func() error { return d.root.Rename(f.name, name) }) }
-			if err := d.disk("renameStream", f.name, rename); err != nil {
+		if name != f.Name { // os.Root.Rename does not repeat a rename that a signal interrupted
+			rename := func() error { return ignoringEINTR(func() error { return d.root.Rename(f.Name, name) }) }
+			if err := d.disk("renameStream", f.Name, rename); err != nil {
 				return err
 			}
-			f.name = name
+			f.Name = name
 		}
-		d.count(name, f.File.count)
+		d.count(name, f.File.Count)
 	}
 	return nil
 }
 
 // split returns what is before the number in the name.
-func (f *Stream) split() string { return f.name[:strings.LastIndexAny(f.name, "-/")+1] }
+func (f *Stream) split() string { return f.Name[:strings.LastIndexAny(f.Name, "-/")+1] }
 
 // close closes all descriptors, once. A WriteFile that is stuck keeps its own until it returns.
 func (d *Folder) close() error {

@@ -49,7 +49,7 @@ func TestManyFiles(t *testing.T) {
 	}
 	all.Wait()
 	must.Do(t, s.Commit())
-	if n, bytes := s.Folder(0).Totals(); n != int64(len(files)) || bytes != int64(size) {
+	if n, bytes := s.Folder(0).Files, s.Folder(0).Bytes; n != int64(len(files)) || bytes != int64(size) {
 		t.Errorf("found %d files, %d bytes, expected %d, %d", n, bytes, len(files), size)
 	}
 	listed, err := list(dir)
