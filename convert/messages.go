@@ -50,16 +50,9 @@ func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
 	return &e
 }
 
-// alternativeTable has what idxport leaves to other tools or does by another name. An entry is
-//
-//	NAMES of flags and extensions
-//	HINT
-//
-// or, with a line of Python that is also in docs/recipes.md, where it is tested,
-//
-//	NAMES
-//	TOOL FORMAT that it reads
-//	LINE
+// alternativeTable has what idxport leaves to other tools or does by another name. An entry has a
+// line of the names of flags and extensions, and a hint; or these names, a line of the tool and the
+// format that it reads, and a line of Python that is also in docs/recipes.md, where it is tested.
 //
 //go:embed alternatives.txt
 var alternativeTable string

@@ -58,7 +58,7 @@ type chosenSplit struct {
 func chooseRows(ctx context.Context, in *inputs) (chosen []chosenSplit, err error) {
 	r := in.request
 	train := slices.ContainsFunc(in.set.Splits, func(s dataset.Split) bool { return s.Name == "train" })
-	if r.choice.HoldsOut() && !train && len(in.set.Splits) > 1 {
+	if len(r.Holdout) > 0 && !train && len(in.set.Splits) > 1 {
 		return nil, usagef("--holdout: found the splits %s, expected train or a single split",
 			input.SplitNames(in.set.Splits)).WithHint("choose one with --split")
 	}
@@ -119,7 +119,7 @@ func (in *inputs) selectRows(ctx context.Context, s dataset.Split) (chosen []cho
 		return nil, err
 	}
 	defer t.Close() // read-only: an error does not matter
-	holdsOut := r.choice.HoldsOut() && (s.Name == "train" || len(in.set.Splits) == 1)
+	holdsOut := len(r.Holdout) > 0 && (s.Name == "train" || len(in.set.Splits) == 1)
 	from := rows.Split{Name: cmp.Or(s.Name, "train"), Table: integerLabels(r, t), HoldOut: holdsOut}
 	if in.set.IDX() {
 		from.Numbers = func() (source.Table, error) { return in.openNumbers(ctx, s) }

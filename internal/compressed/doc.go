@@ -21,10 +21,8 @@
 // Data is decompressed by the goroutine that reads it, so a bomb expands only as far as it is read.
 //
 // A header may ask for a window (zstd) or a dictionary (xz), up to the limits above. Such memory is
-// not resident before data fills it. The blocks of an xz file share one dictionary. Measured as the
-// peak of a whole conversion, with the limit of memory that the command sets: two blocks of 64 MiB
-// of zeros in 20 KB, 89 MiB; 146 MiB of data with a dictionary of 64 MiB, 89 MiB; Fashion-MNIST,
-// written with xz -9, 71 MiB.
+// not resident before data fills it. The blocks of an xz file share one dictionary. With 64 MiB, a
+// whole conversion has a peak of 89 MiB; that of Fashion-MNIST, written with xz -9, one of 71 MiB.
 //
 // # Writing
 //

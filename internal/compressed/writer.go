@@ -144,9 +144,8 @@ func (c Codec) Plain() bool { return c.Name == "" || c.Name == "none" }
 
 // EncoderSize returns the approximate maximum number of bytes that an encoder of c keeps between
 // blocks, on each goroutine that compresses: 51 MiB for zstd from level 10 on, of which 34 MiB are
-// hash tables and the rest is history (resident memory; 36 MiB after blocks of 1 MiB, 51 MiB after
-// 16 MiB or more). For all others, it returns 0, as they keep about as much as a few batches: with
-// blocks of 1 MiB, the other speeds of zstd keep 1.9, 3.4 and 5.9 MiB; gzip and LZ4 below 1.4 MiB.
+// hash tables and the rest is history. For all others, it returns 0, as they keep about as much as
+// a few batches: the other speeds of zstd 1.9, 3.4 and 5.9 MiB; gzip and LZ4 below 1.4 MiB.
 func (c Codec) EncoderSize() int64 {
 	if c.Name == "zstd" && zstd.EncoderLevelFromZstd(c.Level) == zstd.SpeedBestCompression {
 		return 51 << 20

@@ -17,21 +17,16 @@ const maxZstdWindow = 64 << 20
 func openZstd(in *bufio.Reader) (io.Reader, error) {
 	d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(maxZstdWindow))
-	if err != nil {
-		return nil, err
-	}
-	return d.IOReadCloser(), nil
+	return d.IOReadCloser(), err
 }
 
 // A ZstdEncoder compresses blocks to frames. At the default level, blocks with runs, such as images
 // with a plain background, are compressed by package pagezstd, and others by the library. It is
 // safe for concurrent use, and keeps as many encoders as were ever in use at the same time.
 //
-// The alternatives take more memory. One encoder of the library that is configured for concurrent
-// use creates all its parts at the first block and uses them in turn; a sync.Pool keeps up to one
-// more encoder per processor. With tens of MiB each, memory would grow with the processors, not
-// with the workers: at level 19, with 2 workers and GOMAXPROCS 16, MNIST's test images took 306 MiB
-// the first way (IDX) and 197 MiB the second (Parquet), against 88 and 93 MiB.
+// With one encoder of the library for concurrent use, or a sync.Pool, memory would grow with the
+// processors, not with the workers: at level 19, with 2 workers and GOMAXPROCS 16, MNIST's test
+// images took 306 MiB the first way (IDX) and 197 MiB the second (Parquet), against 88 and 93 MiB.
 type ZstdEncoder struct {
 	Level    int  // 1 to 22; 0 is the default
 	Stream   bool // frames have checksums, and empty data becomes an empty frame

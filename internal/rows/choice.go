@@ -73,14 +73,11 @@ func Parse(o Options) (c Choice, err error) {
 
 // Selects reports whether rows are selected by value or at random, or shuffled: [Choice.Select]
 // decides then.
-func (c Choice) Selects() bool { return c.conditions != nil || c.HoldsOut() || c.Shuffle }
-
-// HoldsOut reports whether rows are held out.
-func (c Choice) HoldsOut() bool { return c.holdouts != nil }
+func (c Choice) Selects() bool { return c.conditions != nil || c.holdouts != nil || c.Shuffle }
 
 // LeavesOut reports whether rows of a table may be left out.
 func (c Choice) LeavesOut() bool {
-	return c.conditions != nil || c.HoldsOut() || c.Rows != "" || c.Take > 0 || c.Part != ""
+	return c.conditions != nil || c.holdouts != nil || c.Rows != "" || c.Take > 0 || c.Part != ""
 }
 
 // NeedsCount reports whether the choice depends on the number of rows.

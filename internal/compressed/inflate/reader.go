@@ -46,12 +46,9 @@ func (d *Reader) Reset(in *bufio.Reader) {
 }
 
 // Read reads up to len(p) bytes of data. It returns decoded data before it waits for more input, at
-// least wherever a writer has flushed, and before any error:
-//   - io.EOF after the last block,
-//   - io.ErrUnexpectedEOF if the input ends before that,
-//   - a malformed [fault.Error], at an offset in the stream, for data that is not a DEFLATE
-//     stream,
-//   - the input's own errors, unchanged.
+// least wherever a writer has flushed, and before any error: io.EOF after the last block,
+// io.ErrUnexpectedEOF if the input ends before that, a malformed [fault.Error], at an offset in the
+// stream, for data that is not a DEFLATE stream, or the input's own, unchanged.
 func (d *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
