@@ -121,12 +121,6 @@ func (f flagSpec) field(s *settings) any {
 	return field.Addr().Interface()
 }
 
-// repeatable reports whether the flag may be given several times.
-func (f flagSpec) repeatable(s *settings) bool {
-	_, ok := f.field(s).(*[]string)
-	return ok && !f.has("list") || f.placeholder == ""
-}
-
 // set stores the value of the flag in s.
 func (f flagSpec) set(s *settings, value string) (err error) {
 	if value == "" {

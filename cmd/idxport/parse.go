@@ -48,7 +48,7 @@ func (s *settings) parse(command string, words []string) (first error) {
 			value = words[i]
 			failed(checkValue(word, value))
 		}
-		if given[f.name] && !f.repeatable(s) {
+		if _, many := f.field(s).(*[]string); given[f.name] && f.placeholder != "" && (!many || f.has("list")) {
 			failed(usagef("--%s is given twice", f.name).
 				WithHint("give it once; --to and --columns take lists with commas"))
 			continue

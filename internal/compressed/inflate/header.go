@@ -30,7 +30,13 @@ func (d *Reader) header() error {
 	case d.err != nil:
 		return d.err
 	case h>>1 == 0:
-		return d.storedHeader()
+		d.skip(d.count & 7) // to the next byte
+		length, complement := d.number(16), d.number(16)
+		if length^complement != 0xffff {
+			return d.corrupt("the length of a stored block differs from its complement")
+		}
+		d.step, d.left = (*Reader).stored, length
+		return nil
 	case h>>1 == 1:
 		d.codes, d.step = fixedCodes(), (*Reader).symbols
 		return nil
@@ -38,16 +44,6 @@ func (d *Reader) header() error {
 		return d.dynamicHeader()
 	}
 	return d.corrupt("a block of the reserved kind 3")
-}
-
-func (d *Reader) storedHeader() error {
-	d.skip(d.count & 7) // to the next byte
-	length, complement := d.number(16), d.number(16)
-	if length^complement != 0xffff {
-		return d.corrupt("the length of a stored block differs from its complement")
-	}
-	d.step, d.left = (*Reader).stored, length
-	return nil
 }
 
 // dynamicHeader reads the codes as section 3.2.7 describes.
@@ -60,8 +56,12 @@ func (d *Reader) dynamicHeader() error {
 	if distances > distanceSymbols {
 		return d.corrupt("more than 30 distance codes")
 	}
-	if err := d.lengthCode(codeLengths); err != nil {
-		return err
+	var short [lengthSymbols]uint8 // of the code of code lengths; its symbols are their own values
+	for _, s := range lengthOrder[:codeLengths] {
+		short[s] = uint8(d.number(3))
+	}
+	if d.err != nil || !build(d.lengthTable[:], lengthBits, short[:], literalEntries[:]) {
+		return d.corrupt("the code for code lengths is incomplete or has too many codes")
 	}
 	lengths := d.lengths[:literals+distances]
 	if err := d.codeLengths(lengths); err != nil {
@@ -74,18 +74,6 @@ func (d *Reader) dynamicHeader() error {
 		return d.corrupt("the distance code is incomplete or has too many codes")
 	}
 	d.codes, d.step = &d.dynamic, (*Reader).symbols
-	return nil
-}
-
-// lengthCode reads the code of code lengths: n lengths of 3 bits. Its symbols are their own values.
-func (d *Reader) lengthCode(n int) error {
-	var lengths [lengthSymbols]uint8
-	for _, s := range lengthOrder[:n] {
-		lengths[s] = uint8(d.number(3))
-	}
-	if d.err != nil || !build(d.lengthTable[:], lengthBits, lengths[:], literalEntries[:]) {
-		return d.corrupt("the code for code lengths is incomplete or has too many codes")
-	}
 	return nil
 }
 
