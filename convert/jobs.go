@@ -3,6 +3,7 @@ package convert
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -193,7 +194,10 @@ func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, 
 // appliedTo returns what a request does to a split, except what depends on its table.
 func appliedTo(r *request, c chosenSplit, raw bool) Applied {
 	a := Applied{Columns: r.Columns, Shape: r.Shape, Salvage: r.Salvage, Where: r.Where, Shuffle: r.Shuffle,
-		Take: r.Take, Part: r.Part, Grey: r.Grey, Resize: r.Resize.String()}
+		Take: r.Take, Part: r.Part, Grey: r.Grey}
+	if r.Resize[0] > 0 {
+		a.Resize = fmt.Sprintf("%dx%d", r.Resize[0], r.Resize[1])
+	}
 	if c.divided {
 		a.Holdout, a.Stratify = r.Holdout, r.Stratify
 	}

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"fmt"
 	"io"
 	"math"
 
@@ -26,7 +25,7 @@ type Source struct {
 	Classes        string   // file of class names
 	DType          string   // element type of inputs that record none, and to which wider integers are narrowed
 	Shape          []int    // shape of one record
-	Resize         Size     // to which images are scaled
+	Resize         [2]int   // width and height in pixels to which images are scaled, or zeros
 	Grey           bool     // make images grey
 	Header         *bool    // whether CSV begins with column names; nil means detect it
 	Salvage        bool     // read the complete records of damaged IDX files
@@ -36,17 +35,6 @@ type Source struct {
 	Stdin   io.Reader
 	Workers int // number of goroutines; 0 means one per processor
 	Events  Events
-}
-
-// A Size is the width and height of an image in pixels; zeros mean no scaling.
-type Size [2]int
-
-// String returns the size as --resize takes it, or "".
-func (s Size) String() string {
-	if s[0] == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%dx%d", s[0], s[1])
 }
 
 // A View selects columns and rows and transforms images.

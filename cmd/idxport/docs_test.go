@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/idxport/idxport/convert"
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/sheet"
 	"github.com/idxport/idxport/internal/sinks"
@@ -127,7 +126,7 @@ func TestFlagTable(t *testing.T) {
 			}
 		}
 		switch f.field(new(settings)).(type) {
-		case *string, *[]string, *[]int, *convert.Size, *bool, **bool:
+		case *string, *[]string, *[]int, *[2]int, *bool, **bool:
 		case *int, *int64:
 			if f.attribute("range") == "" {
 				t.Errorf("--%s has no range", f.name)

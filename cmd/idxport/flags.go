@@ -137,7 +137,7 @@ func (f flagSpec) set(s *settings, value string) (err error) {
 		}
 	case *[]int:
 		*to, err = f.dims(value)
-	case *convert.Size:
+	case *[2]int:
 		var sides []int
 		sides, err = f.dims(value)
 		copy(to[:], sides)
