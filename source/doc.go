@@ -7,8 +7,8 @@
 //
 // [OpenIDX] reads an IDX file, compressed or not, as a table of one column. Other functions derive
 // tables from tables. For example, [Join] puts columns side by side, [Slice] takes a range of rows,
-// [Select] takes chosen rows, [Unstack] makes a column of each element, and [CheckedLabels] requires
-// a class name for every label.
+// [Select] takes chosen rows, [Unstack] makes a column of each element, and [CheckedLabels]
+// requires a class name for every label.
 //
 // The invariant: once Read has filled a batch, the table changes it only in Decode of that batch,
 // until it is passed to Read again. So decoding, and the sinks that share the batch, need no lock.

@@ -15,8 +15,8 @@ import (
 type Selection struct {
 	TableRows int64 // number of rows of the table, selected or not; Append counts them
 	First     int64 // if Part made this selection: number of rows of the divided selection before these
-	// StopEarly tells Select not to read on after the last selected row. Otherwise an input that can
-	// only be read from its start is read to its end, so that damage there is found.
+	// StopEarly tells Select not to read on after the last selected row. Otherwise an input that
+	// can only be read from its start is read to its end, so that damage there is found.
 	StopEarly bool
 
 	kept  []uint64 // bit i%64 of word i/64: row i is selected

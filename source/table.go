@@ -72,9 +72,9 @@ func (c Column) Integer() bool { return !c.DType.Float() }
 // A Table is a number of columns of equal length, read side by side from start to end. One
 // goroutine calls Read; many goroutines may call Decode at once, each for another batch.
 //
-// A table may also have the methods Info() Info, which [About] calls, and Skip(n int64) error, which
-// [Skip] calls before the first Read, with n ≤ Rows() if that is known: it skips the next n rows,
-// without reading them where it can.
+// A table may also have the methods Info() Info, which [About] calls, and Skip(n int64) error,
+// which [Skip] calls before the first Read, with n ≤ Rows() if that is known: it skips the next n
+// rows, without reading them where it can.
 type Table interface {
 	// Columns returns the columns, always the same.
 	Columns() []Column
