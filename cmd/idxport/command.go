@@ -68,23 +68,20 @@ func commandNamed(name string) (command, error) {
 	return command{}, usagef("unknown command %q", name).WithHint("%s", advice)
 }
 
-// readsInputs reports whether the command has flags and reads inputs. The others print something,
-// and have as many arguments as their synopsis.
-func (c command) readsInputs() bool { return len(flagsOf(c.name)) > 0 }
-
-// start parses the words after the command and runs it.
+// start parses the words after the command and runs it. A command without flags reads no inputs: it
+// prints something, and has as many arguments as its synopsis.
 func (c command) start(ctx context.Context, r *report, words []string) error {
-	s := r.settings
-	s.JSON = s.JSON && !c.readsInputs() // those that read inputs have the flag
+	s, prints := r.settings, len(flagsOf(c.name)) == 0
+	s.JSON = s.JSON && prints // the others have the flag
 	err := s.parse(c.name, words)
 	most := len(strings.Fields(c.synopsis)) - 1
 	switch {
 	case err != nil:
 		return err
-	case !c.readsInputs() && len(s.Inputs) > most:
+	case prints && len(s.Inputs) > most:
 		return usagef("unexpected argument %q", s.Inputs[most]).WithHint("usage: idxport %s", c.synopsis)
 	}
-	s.Stdin, s.Stdout, s.Events = r.stdin, r.stdout, r.events()
+	s.Stdin, s.Stdout, s.Events = r.stdin, r.stdout, convert.Events{Progress: r.progress, Message: r.message}
 	return c.run(ctx, r)
 }
 
@@ -170,12 +167,11 @@ func runFormats(_ context.Context, r *report) error {
 		rows = append(rows, []string{f.Name, ends, what})
 	}
 	tables := [][][]string{rows}
-	for _, f := range sinks.All() {
-		listed := func(t [][]string) bool { return t[1][0] == f.Layouts[0].Name }
-		if f.Layouts == nil || slices.ContainsFunc(tables, listed) {
+	for i, f := range sinks.All() {
+		alike := func(other sinks.Format) bool { return slices.Equal(other.Layouts, f.Layouts) }
+		if f.Layouts == nil || slices.IndexFunc(sinks.All(), alike) < i { // a table has them
 			continue
 		}
-		alike := func(other sinks.Format) bool { return slices.Equal(other.Layouts, f.Layouts) }
 		layouts := [][]string{{"LAYOUT", "OF " + sinks.List(alike)}}
 		for _, l := range f.Layouts {
 			layouts = append(layouts, []string{l.Name, l.Title})

@@ -75,7 +75,7 @@ func fileRows(f fileReport) [][]string {
 		add("complete", "yes")
 	}
 	switch {
-	case f.Problem != nil && (f.Whole || f.Problem.Code == codeNames[exitUsage]): // the file may be complete
+	case f.Problem != nil && (f.Whole || f.Problem.Exit == exitUsage): // the file may be complete
 		add("problem", f.Problem.Message)
 	case f.Problem != nil:
 		add("complete", "no: "+f.Problem.Message)

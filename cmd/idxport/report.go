@@ -124,11 +124,9 @@ func (r *report) writeObject(err error) error {
 	return err
 }
 
-// events returns callbacks that show messages and progress.
-func (r *report) events() convert.Events {
-	return convert.Events{Progress: r.progress, Message: func(warning bool, text string) {
-		r.say(map[bool]string{false: "note", true: "warning"}[warning], text, "")
-	}}
+// message shows a note or a warning.
+func (r *report) message(warning bool, text string) {
+	r.say(map[bool]string{false: "note", true: "warning"}[warning], text, "")
 }
 
 // say shows a message of a level and its hint, if there is one; with --json as one JSON object on a
