@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"sync"
@@ -87,23 +86,13 @@ func (r *Reader) Close() error {
 
 // decode reads from the decoder. It opens it first, as that may block or fail like any read.
 func (r *Reader) decode(p []byte) (n int, err error) {
-	defer func() {
-		switch v := recover(); {
-		case v == nil:
-		case r.in.reading:
-			err = fmt.Errorf("reading %s input: panic: %v", r.format.name, v)
-		default:
-			err = r.errorAt(corrupt("panic in the decoder: %v", v))
-		}
-	}()
+	defer func() { err = r.classify(err) }()
+	defer fault.Recovered(&err)
 	if r.out == nil {
 		r.out, err = r.format.open(r.buf)
 	}
 	if err == nil {
 		n, err = r.out.Read(p)
-	}
-	if err != nil {
-		err = r.classify(err)
 	}
 	return n, err
 }
@@ -112,11 +101,12 @@ func (r *Reader) decode(p []byte) (n int, err error) {
 // of the input, it returns the error of that read.
 func (r *Reader) classify(err error) error {
 	ended := r.in.delivered
-	if ended != nil && ended != io.EOF && r.buf.Buffered() == 0 {
-		return ended
-	}
 	var known *fault.Error
 	switch {
+	case err == nil:
+		return nil
+	case ended != nil && ended != io.EOF && r.buf.Buffered() == 0:
+		return ended
 	case err == io.EOF:
 		return err
 	case errors.As(err, &known):
@@ -173,7 +163,6 @@ func noEOF(err error) error {
 type input struct {
 	r         io.Reader
 	taken     int64 // bytes
-	reading   bool  // a Read of r is in progress, or has panicked
 	pending   error // came with data; the next Read returns it
 	delivered error // returned by Read; r is not used again
 }
@@ -181,9 +170,7 @@ type input struct {
 // Read reads into p, which is not empty. It returns data or an error, and repeats its last error.
 func (in *input) Read(p []byte) (n int, err error) {
 	for try := 0; in.pending == nil && try < 100; try++ { // reads that return neither data nor an error
-		in.reading = true
 		n, in.pending = in.r.Read(p)
-		in.reading = false
 		in.taken += int64(n)
 		if n > 0 {
 			return n, nil
