@@ -51,8 +51,10 @@ func (g *gzipReader) Read(p []byte) (n int, err error) {
 }
 
 func (g *gzipReader) openMember() error {
-	if err := readGzipHeader(g.in); err != nil {
-		return noEOF(err)
+	if err := readGzipHeader(g.in); err == io.EOF {
+		return io.ErrUnexpectedEOF
+	} else if err != nil {
+		return err
 	}
 	g.member.Reset(g.in)
 	g.sum, g.size = 0, 0
@@ -63,7 +65,7 @@ func (g *gzipReader) openMember() error {
 func (g *gzipReader) checkTrailer() error {
 	var trailer [8]byte
 	if _, err := io.ReadFull(g.in, trailer[:]); err != nil {
-		return noEOF(err)
+		return io.ErrUnexpectedEOF // or the input's error: see classify
 	}
 	if sum := binary.LittleEndian.Uint32(trailer[:]); sum != g.sum {
 		return corrupt("found data with the checksum %08x, expected %08x", g.sum, sum)

@@ -151,14 +151,6 @@ func unsupported(format string, args ...any) *fault.Error {
 	return fault.New(fault.Unsupported, "not supported: "+format, args...)
 }
 
-// noEOF returns io.ErrUnexpectedEOF if err is io.EOF, and otherwise err.
-func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
 // An input counts the bytes taken from r, and remembers how r ended.
 type input struct {
 	r         io.Reader

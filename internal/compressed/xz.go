@@ -64,17 +64,15 @@ func (x *xzInput) Read(p []byte) (int, error) {
 
 func openXZ(in *bufio.Reader) (io.Reader, error) {
 	x := &xzReader{in: &xzInput{Reader: in}}
-	if hasLargeDictionary(in) {
-		select {
-		case x.Reader = <-idleXZ():
-			x.idle = true
-		default:
-		}
-	}
 	var err error
-	if x.idle {
-		err = x.Reset(x.in)
-	} else {
+	var idle chan *xz.Reader // nil has none
+	if hasLargeDictionary(in) {
+		idle = idleXZ()
+	}
+	select {
+	case x.Reader = <-idle:
+		x.idle, err = true, x.Reset(x.in)
+	default:
 		x.Reader, err = xz.NewReader(x.in, maxXZDictionary)
 	}
 	x.Multistream(false)
