@@ -24,9 +24,6 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.checkUsed(found); err != nil {
-		return nil, err
-	}
 	in := &Set{Options: o}
 	if found != nil {
 		in.tables = map[string]sources.Table{}
@@ -108,7 +105,7 @@ func (o Options) checkFolders(ctx context.Context) (refused error) {
 	return refused
 }
 
-// findTables returns the inputs in formats other than IDX, nil if all are IDX files.
+// findTables returns the inputs in formats other than IDX, or nil, and an error for unused flags.
 func (o Options) findTables(ctx context.Context) (tables []sources.Table, err error) {
 	if err := o.checkFolders(ctx); err != nil {
 		return nil, err
@@ -126,12 +123,12 @@ func (o Options) findTables(ctx context.Context) (tables []sources.Table, err er
 			return nil, usagef("%s=%s is a table, which has names for its columns", arg.Name, arg.Path).
 				WithHint("leave out %s", text.Quote(arg.Name+"="))
 		case len(o.Args) > 1 && (len(found) > 1 || found != nil && arg.Path == source.Stdin):
-			count := text.Count(len(found), "table")
-			return nil, usagef("%s: found %s, expected it to be given alone", shownPath(arg.Path), count)
+			return nil, usagef("%s: found %s, expected it to be given alone", shownPath(arg.Path),
+				text.Count(len(found), "table"))
 		}
 		tables = append(tables, found...)
 	}
-	return tables, nil
+	return tables, o.checkUsed(tables)
 }
 
 // tablesAt returns the tables at path. Standard input may be an Arrow stream.

@@ -39,7 +39,7 @@ func (in *Set) Open(ctx context.Context, s dataset.Split, columns []string, raw 
 		err = fault.In(s.Files[0].Path, err)
 	}
 	if err == nil {
-		err = in.checkTyped(s.Files[0].Path, t)
+		err = in.checkColumns(s.Files[0].Path, t)
 	}
 	isText := func(f dataset.File) bool { return in.tables[f.Path].Format.Text }
 	none := in.LabelColumn == "none" && slices.ContainsFunc(s.Files, isText) // the reader left out the label
@@ -188,8 +188,7 @@ const HintLabel = "if this column holds no labels, choose the others with --colu
 func Labels(t source.Table, s dataset.Split, f dataset.File, raw bool) source.Table {
 	columns, d := slices.Clone(t.Columns()), s.Dataset
 	for i, c := range columns {
-		label := text.NamesLabels(c.Name) || isLabels(f) && len(columns) == 1
-		if label && !c.Scalar() && c.Elements() == 1 {
+		if (text.NamesLabels(c.Name) || isLabels(f) && len(columns) == 1) && !c.Scalar() && c.Elements() == 1 {
 			columns[i].Shape = nil
 		}
 	}
@@ -242,17 +241,23 @@ func (in *Set) narrowed(t source.Table) source.Table {
 	return t
 }
 
-// checkTyped returns an error if --dtype or --shape matches no column of the table at path. The
-// shapes of IDX files are checked by their reader.
-func (in *Set) checkTyped(path string, t source.Table) error {
+// checkColumns returns an error if --dtype or --shape matches no column of the table at path, or if
+// arrays of images and labels are swapped. The shapes of IDX files are checked by their reader.
+func (in *Set) checkColumns(path string, t source.Table) error {
 	var shapes []string
 	typed, shaped := in.DType == 0, in.Shape == nil || in.tables == nil || in.Like != nil
-	for _, c := range t.Columns() {
+	columns := t.Columns()
+	for _, c := range columns {
 		shapes = append(shapes, c.Name+" "+text.Shape(c.Shape))
 		typed, shaped = typed || c.DType == in.DType, shaped || slices.Equal(c.Shape, in.Shape)
 	}
+	image, label := source.Index(columns, dataset.Image.String()), source.Index(columns, dataset.Label.String())
+	isArrays := in.tables[path].Format.OneColumn && min(image, label) >= 0
 	_, unread := Project(t, nil) // the error of a column that cannot be read, perhaps with another shape
 	switch {
+	case isArrays && columns[image].Scalar() && !columns[label].Scalar():
+		return fault.New(fault.Malformed, "%v: found %s", dataset.ErrSwapped, strings.Join(shapes, ", ")).In(path).
+			WithHint("say which file is which: image=FILE label=FILE; or save the arrays under other names")
 	case !typed:
 		return cmp.Or[error](unread, usagef("--dtype %s: no column of %s can be read as this type", in.DType, path).
 			WithHint("leave out --dtype: it narrows integers; NumPy makes pixels floats: a.astype(\"float32\") / 255"))

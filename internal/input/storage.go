@@ -80,9 +80,7 @@ func (f files) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	var value T
 	done := make(chan error, 1)
-	go func() {
-		done <- pipeline.Recover(func() (err error) { value, err = f(); return err })
-	}()
+	go func() { done <- pipeline.Recover(func() (err error) { value, err = f(); return err }) }()
 	select {
 	case err := <-done:
 		return value, err
