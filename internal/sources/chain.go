@@ -157,14 +157,12 @@ func (c *chain) Decode(b *source.Raw) error {
 		}
 	}
 	b.Columns = append(b.Columns[:0], b.Part(0).Columns...)
-	if len(tables) == 1 {
-		return nil
-	}
-	for k, column := range c.columns {
-		b.Columns[k] = make([]byte, 0, b.Rows*column.RecordSize())
-		for i := range tables {
-			b.Columns[k] = append(b.Columns[k], b.Part(i).Columns[k]...)
+	for k, data := range b.Columns {
+		data = slices.Clip(data) // others may be behind it
+		for i := range tables[1:] {
+			data = append(data, b.Part(i + 1).Columns[k]...)
 		}
+		b.Columns[k] = data
 	}
 	return nil
 }

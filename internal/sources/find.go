@@ -289,8 +289,7 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 				unnamed = append(unnamed, path)
 			}
 		}
-		isEmpty := func() bool { entries, _ := files.ReadDir(path, 1); return len(entries) == 0 }
-		if len(found) == 0 && (isListed || splitOf(name) != "" && !isEmpty()) {
+		if all, _ := files.ReadDir(path, 1); len(found) == 0 && (isListed || splitOf(name) != "" && len(all) > 0) {
 			without = path
 		}
 		below = append(below, found...)

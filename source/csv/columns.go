@@ -2,7 +2,6 @@ package csv
 
 import (
 	"bytes"
-	"encoding/csv"
 	"io"
 	"slices"
 	"strconv"
@@ -71,17 +70,14 @@ func (t *table) readFirstLine() error {
 	if count(t.comma) == 0 && countNumbers(bytes.ReplaceAll(line, []byte{'"'}, nil)) > 1 {
 		t.comma = ' ' // separates numbers
 	}
-	t.quoted = csv.NewReader(&t.text)
-	t.quoted.Comma, t.quoted.ReuseRecord, t.quoted.FieldsPerRecord = rune(t.comma), true, -1
-	t.quoted.TrimLeadingSpace = t.comma != '\t' // it would join empty fields; several spaces separate once
-	t.escape = strings.NewReplacer(string(rune(t.comma)), "\x1f", "\n", "\x1e")
 	t.plain = strings.NewReplacer("\x1f", string(rune(t.comma)), "\x1e", "\n")
+	quotes := count('"')
 	row, err := t.split(line, 0)
 	if err != nil {
 		return err
 	}
 	t.count = bytes.Count(row, []byte{t.comma})
-	header, err := t.readNames(row, bytes.IndexByte(line, '"') >= 0)
+	header, err := t.readNames(row, quotes == 2*t.count)
 	if t.cut = 0; !header {
 		t.note("no header: the first line is read as a row")
 		t.sample, t.before, t.cut = row, 0, 1
@@ -120,9 +116,8 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 			t.index = t.add(flat.Field{}, 1).fields
 		}
 	case first != "":
-		t.names = strings.Split(first, comma) // they share its memory
-		for i, name := range t.names {
-			t.names[i] = t.plain.Replace(strings.TrimSpace(name))
+		for name := range strings.SplitSeq(first, comma) { // they share its memory
+			t.names = append(t.names, t.plain.Replace(strings.TrimSpace(name)))
 		}
 	}
 	return header, nil

@@ -32,8 +32,8 @@ func TestFirstLines(t *testing.T) {
 		{"three columns in another order", "2,0,1\n5,6,7\n", nil, "data:uint8[3]", "\x02\x00\x01\x05\x06\x07"},
 		{"one column, chosen as a row", "0\n4\n7\n", &no, "data:uint8[]", "\x00\x04\x07"},
 		{"one column from 1 is a row", "1\n4\n7\n", nil, "data:uint8[]", "\x01\x04\x07"},
-		{"line ends of Windows, of Python there, in a name", "\"first\r\nname\",label\r\r\n1,2\r\n", nil,
-			"first\nname:uint8[] label:uint8[]", "\x01"},
+		{"ends of Windows, of Python, and quotes in a name", "\"a \"\"b\"\",\r\nc\", \"label\"\r\r\n1,2\r\n", nil,
+			"a \"b\",\nc:uint8[] label:uint8[]", "\x01"},
 		// pandas.read_csv renames numbers that occur again, if a file has no header.
 		{"renamed by pandas, after row numbers", ",5,0,0.1,0.2,3\n0,1,0,0,7,0\n", nil, undecided, ""},
 		{"row numbers before a label and an image", ",0,1,2,3,4\n0,9,6,7,8,250\n1,3,0,0,0,0\n", nil,

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -26,12 +25,9 @@ type table struct {
 	file    source.File
 	stream  *compressed.Reader
 
-	in     *bufio.Reader
-	comma  byte              // the separator
-	quoted *csv.Reader       // reads a record with quotes from text
-	text   bytes.Buffer      // see quoted
-	escape *strings.Replacer // replaces separators and line feeds that are part of a field
-	plain  *strings.Replacer // the inverse of escape
+	in    *bufio.Reader
+	comma byte              // the separator
+	plain *strings.Replacer // restores separators and line feeds that are part of a field, see unquote
 
 	names       []string // of the fields of a line; nil if there are none but numbers
 	count       int      // number of fields of a line
@@ -95,13 +91,12 @@ func (t *table) begin() error {
 	for t.err == nil && len(t.sample) < sampleSize {
 		t.sample, t.err = t.row(t.sample)
 	}
-	if err := t.arrange(); err != nil {
-		return err
+	for _, step := range []func() error{t.arrange, t.observe, t.decide} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
-	if err := t.observe(); err != nil {
-		return err
-	}
-	return t.decide()
+	return nil
 }
 
 // Rows returns −1, unless the file has none.
@@ -130,8 +125,7 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 		}
 		if err == nil {
 			b.Input, err = t.choose(b.Input, rows)
-			b.Rows++
-			t.next++
+			b.Rows, t.next = b.Rows+1, t.next+1
 		}
 	}
 	if err == io.EOF && b.Rows > 0 {
@@ -208,30 +202,47 @@ func (t *table) record(dst []byte) ([]byte, error) {
 }
 
 // split makes a row of the record after the rows in dst: its fields, without quotes, each followed
-// by the separator, and a line feed. A separator or a line feed in a field is escaped.
+// by the separator, and a line feed. Several spaces separate once, and those at the ends nothing.
 func (t *table) split(dst []byte, rows int) ([]byte, error) {
-	record := dst[rows:]
-	switch {
-	case bytes.IndexByte(record, '"') >= 0:
-		_, _ = fmt.Fprintf(&t.text, "%s\n", bytes.TrimRight(record, " ")) // a buffer never fails
-		fields, err := t.quoted.Read()
-		if err != nil {
+	if record := dst[rows:]; t.comma == ' ' || bytes.IndexByte(record, '"') >= 0 {
+		fields, ok := unquote(bytes.TrimRight(record, " "), t.comma)
+		if !ok {
 			return dst[:rows], t.inRow(t.cut, "put texts in quotes, each quote in them twice, commas between fields",
 				"found a quote inside of an unquoted text, or text after a quoted one")
 		}
-		dst = dst[:rows]
-		for _, field := range fields {
-			dst = append(append(dst, t.escape.Replace(field)...), t.comma)
-		}
-	case t.comma == ' ': // several spaces separate once, and those at the ends nothing
-		dst = dst[:rows] // no field becomes longer
-		for field := range bytes.FieldsFuncSeq(record, func(r rune) bool { return r == ' ' || r == '\t' }) {
-			dst = append(append(dst, field...), ' ')
-		}
-	default:
-		dst = append(dst, t.comma)
+		dst = dst[:rows+len(fields)]
 	}
-	return append(dst, '\n'), nil
+	return append(dst, t.comma, '\n'), nil
+}
+
+// unquote removes quotes, and spaces before them, in the memory of record. It escapes separators
+// and line feeds in them. It is not ok if other text is beside quotes, or one is in a text once.
+func unquote(record []byte, comma byte) (fields []byte, ok bool) {
+	n, start, inside, closed := 0, 0, false, false // start is that of a field
+	for _, c := range record {
+		switch {
+		case c == '"' && (inside || closed): // the second of two is text
+			if inside, closed = closed, inside; closed {
+				continue
+			}
+		case c == '"' && len(bytes.TrimSpace(record[start:n])) == 0:
+			n, inside = start, true
+			continue
+		case c == '"', closed && c != comma:
+			return nil, false
+		case inside && c == comma:
+			c = '\x1f'
+		case inside && c == '\n':
+			n, c = len(bytes.TrimSuffix(record[:n], []byte{'\r'})), '\x1e'
+		case c == ' ' && c == comma && n == start && !closed:
+			continue
+		case c == comma && !inside:
+			start, closed = n+1, false
+		}
+		record[n] = c
+		n++
+	}
+	return record[:n], !inside
 }
 
 // inRow returns the error for a row, −1 for the first line. Line feeds in quotes are not counted.

@@ -174,10 +174,7 @@ func readFull(r io.Reader, p []byte, offset, end int64) (int, error) {
 }
 
 func sizeError(found, expected int64) error {
-	kind := fault.Malformed
-	if found < expected {
-		kind = fault.Truncated
-	}
+	kind := map[bool]fault.Kind{true: fault.Truncated, false: fault.Malformed}[found < expected]
 	return fault.New(kind, "found %d bytes, expected %d", found, expected).
 		At(min(found, expected)).WithHint(hintDamaged)
 }
