@@ -101,7 +101,7 @@ func prepareSheets(ctx context.Context, in *inputs, jobs []*job, sheets []string
 		}
 		stem, ext := sinks.SplitName(path)
 		isFile := f.Name == "png" || !named && (path == Stdio || strings.EqualFold(ext, ".png"))
-		container := !named && path != Stdio && path != "" && (ext == "" || namesFolder(path))
+		container := !named && path != Stdio && (ext == "" || namesFolder(path))
 		switch {
 		case text.IsURL(path):
 			return nil, usagef("preview cannot write to a URL").WithHint("write a local file")

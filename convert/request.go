@@ -78,16 +78,15 @@ func inputOptions(s Source, storage *input.Storage, note func(string, ...any)) (
 		return o, unknown("type", s.DType, types)
 	}
 	for _, arg := range s.Inputs {
-		if arg == "" {
-			return o, usagef("an input is empty").WithHint("perhaps a shell variable is not set")
-		}
-		if arg, err = storage.Store.ParseArg(arg); err != nil {
+		arg, err = storage.Store.ParseArg(arg)
+		in := dataset.ParseInput(arg)
+		if err = cmp.Or(err, checkPath(cmp.Or(arg, "an input"), in.Path)); err != nil {
 			return o, err
 		}
-		o.Args = append(o.Args, dataset.ParseInput(arg))
+		o.Args = append(o.Args, in)
 	}
 	o.Classes, err = storage.Store.ParseArg(s.Classes)
-	return o, err
+	return o, cmp.Or(err, checkPath("--classes "+o.Classes, cmp.Or(o.Classes, Stdio)))
 }
 
 // checkValues checks the values of single flags, and sets r.Dataset to the name in the list.

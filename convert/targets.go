@@ -19,7 +19,7 @@ type target struct {
 	path      string         // with placeholders such as {split}; Stdio for standard output
 	named     bool           // it was given as FORMAT=PATH
 	container bool           // path is a folder that gets one output for each split and format
-	formats   []sinks.Format // one, unless it is a container
+	formats   []sinks.Format // one, unless it is a container or ends in .{format}
 	codec     string         // compression of the whole file, from its name
 }
 
@@ -46,13 +46,13 @@ func parseTargets(s *object.Store, o Options, parts int64) (targets []target, er
 			return nil, usagef("-o %s: all parts would replace one output, expected {part} in it", t.path).
 				WithHint("write -o %s", t.inserted("-{part}"))
 		}
-		usesTo = usesTo || !t.named && (t.container || t.path == Stdio)
+		usesTo = usesTo || !t.named && (t.container || t.path == Stdio || strings.HasSuffix(t.path, "{format}"))
 		targets = append(targets, t)
 	}
 	if len(o.To) > 0 && !usesTo {
 		return nil, usagef("--to %s has no effect: %s already has a format",
 			strings.Join(o.To, ","), strings.Join(o.Outputs, ", ")).
-			WithHint("--to is for folders, such as -o out/, and for -o -")
+			WithHint("--to is for folders, such as -o out/, for -o - and for -o NAME.{format}")
 	}
 	return targets, nil
 }
@@ -60,9 +60,6 @@ func parseTargets(s *object.Store, o Options, parts int64) (targets []target, er
 // parseTarget parses one -o argument; wanted are the formats of --to. sharded means that
 // --rows-per-file is given: each output is then a folder of part files, whatever its name.
 func parseTarget(arg string, wanted []sinks.Format, sharded bool) (target, error) {
-	if arg == "" {
-		return target{}, usagef("-o is empty").WithHint("perhaps a shell variable is not set")
-	}
 	f, path, named, err := cutFormat(arg)
 	switch {
 	case err != nil:
@@ -75,10 +72,12 @@ func parseTarget(arg string, wanted []sinks.Format, sharded bool) (target, error
 		return formatTarget(arg, wanted[0], arg, false, sharded)
 	}
 	f, codec, known := sinks.ByName(arg)
-	if known && !endsAsFolder(arg) { // also if there is a folder of this name: see --rows-per-file
+	switch ext := extension(arg); {
+	case known && !endsAsFolder(arg): // also if there is a folder of this name: see --rows-per-file
 		return target{path: arg, formats: []sinks.Format{f}, codec: codec}, nil
-	}
-	if ext := extension(arg); ext != "" && !namesFolder(arg) {
+	case ext == "." && strings.HasSuffix(arg, ".{format}") && len(wanted) > 0: // a file of each format
+		return target{path: arg, formats: wanted, codec: codec}, nil
+	case ext != "" && !namesFolder(arg):
 		return target{}, unknownExtension(arg, ext)
 	}
 	if len(wanted) == 0 {
@@ -98,20 +97,15 @@ func cutFormat(arg string) (f sinks.Format, path string, named bool, err error) 
 	word, path, named := strings.Cut(arg, "=")
 	inNoWord := func(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	if !named || strings.ContainsFunc(word, inNoWord) {
-		return f, arg, false, checkPath(arg)
+		return f, arg, false, checkTarget(arg, arg)
 	}
 	f, known := sinks.Named(word)
-	switch {
-	case !known:
-		found := unknownFormat("-o "+arg, word)
-		hint := "for a path that contains =, write -o " + text.Path("./"+arg) + "; " + found.Hint
-		err = found.WithHint("%s", strings.TrimSuffix(hint, "; "))
-	case path == "":
-		err = usagef("-o %s: the path is empty", arg).WithHint("perhaps a shell variable is not set")
-	default:
-		err = checkPath(path)
+	if known {
+		return f, path, true, checkTarget(arg, path)
 	}
-	return f, path, true, err
+	unknown := unknownFormat("-o "+arg, word)
+	hint := "for a path that contains =, write -o " + text.Path("./"+arg) + "; " + unknown.Hint
+	return f, path, true, unknown.WithHint("%s", strings.TrimSuffix(hint, "; "))
 }
 
 // formatTarget returns the target of an argument whose format is known; named means that it is
@@ -205,15 +199,22 @@ func extension(path string) string { return filepath.Ext(placeholder().ReplaceAl
 // ones of letters, such as {Split}, which are refused; other braces are part of a name.
 var placeholder = text.Pattern(`\{[A-Za-z]*\}`)
 
-// checkPath returns an error if a path has an unknown placeholder, or begins with ~ for a folder.
-func checkPath(path string) error {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok { // a shell replaces none behind FORMAT=
-		return usagef("-o %s: found ~, expected a path", path).WithHint(`write "$HOME"/%s`, text.Path(rest))
+// checkPath returns an error if the path in an argument is empty, or begins with ~ for a folder.
+func checkPath(arg, path string) error {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok { // not all shells replace it behind NAME=
+		return usagef("%s: found ~, expected a path", arg).WithHint(`write "$HOME"/%s`, text.Path(rest))
+	} else if path == "" {
+		return usagef("%s: the path is empty", arg).WithHint("perhaps a shell variable is not set")
 	}
+	return nil
+}
+
+// checkTarget returns an error if the path in an argument of -o is none or has other placeholders.
+func checkTarget(arg, path string) error {
 	for _, p := range placeholder().FindAllString(path, -1) {
 		if p != "{split}" && p != "{format}" && p != "{part}" {
 			return usagef("-o %s: unknown placeholder %s, expected one of {format}, {part}, {split}", path, p)
 		}
 	}
-	return nil
+	return checkPath("-o "+arg, path)
 }
