@@ -113,7 +113,7 @@ func (s stored) check(file []byte) error {
 			tag == 277 && value != counts[258] || tag == 284 && value != 1 && s.Channels > 1 ||
 			tag == 317 && value != 1 && !differs {
 			return fault.New(fault.Unsupported, "the TIFF file has the tag %d with the value %d, which is not read",
-				tag, value).WithHint("write it as PNG: mogrify -format png FILES, then remove the old ones")
+				tag, value).WithHint("write it as PNG: " + hintPNG)
 		}
 	}
 	if next := directory[2+12*n:]; len(next) >= 4 && order.Uint32(next) != 0 {
@@ -182,13 +182,12 @@ func (s stored) damaged(file []byte, err error) error {
 		return fault.New(fault.Truncated, "the file ends inside its %s image", s.kind).
 			WithHint("the file is incomplete: download or write it again")
 	case errors.Is(err, image.ErrFormat):
-		return fault.New(fault.Unsupported,
-			"the file begins with %q, expected a PNG, JPEG, WebP, GIF, BMP or TIFF image", file[:min(len(file), 8)]).
-			WithHint("if it is a web page or a Git LFS pointer, download the file itself; or convert it to PNG: " +
-				"mogrify -format png FILES, then remove the old ones; those in a column: with what wrote it")
+		return fault.New(fault.Unsupported, "the file begins with %q, expected a PNG, JPEG, WebP, GIF, BMP or TIFF "+
+			"image", file[:min(len(file), 8)]).WithHint("if it is a web page or a Git LFS pointer, download the file " +
+			"itself; or convert it to PNG: " + hintPNG + "; those in a column: with what wrote it")
 	}
 	return fault.New(fault.Malformed, "the %s image is damaged, or of a kind that is not read: %v", s.kind, err).
-		WithHint("download or write the file again, or convert it to PNG: mogrify -format png FILES")
+		WithHint("download or write the file again, or convert it to PNG: " + hintPNG)
 }
 
 var large sync.Mutex                                            // held while a large picture is decoded
@@ -238,7 +237,7 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 	if o, ok := m.(interface{ Opaque() bool }); ok && min(f.Channels, s.Channels) < 4 && !o.Opaque() {
 		return nil, fault.New(fault.Unsupported, "some pixels are transparent, expected an opaque image").
 			WithHint("put the images on a background: mogrify -background white -alpha remove -alpha off FILES; " +
-				"or give all an alpha channel: mogrify -format png -define png:color-type=6 FILES")
+				"or give all an alpha channel: mogrify -format png -define png:color-type=6 FILES, then remove others")
 	}
 	found, err := s.format(m.ColorModel(), m.Bounds())
 	if err != nil {
@@ -249,7 +248,7 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 	}
 	if at := m.Bounds().Min; found != s.Format || at != (image.Point{}) {
 		return nil, fault.New(fault.Unsupported, "the pixels are %v, at x = %d, y = %d, expected %v as the header says",
-			found, at.X, at.Y, s.Format).WithHint("convert the images to PNG: mogrify -format png FILES")
+			found, at.X, at.Y, s.Format).WithHint("convert the images to PNG: " + hintPNG)
 	}
 	if grey, ok := m.(*image.Gray16); ok { // big-endian
 		for i := 0; i < len(grey.Pix); i += 2 {
