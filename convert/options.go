@@ -54,7 +54,7 @@ type View struct {
 // A Target describes what is written, and how.
 type Target struct {
 	Outputs     []string // files, folders, FORMAT=PATH, URLs, or - for Stdout
-	To          []string // formats for folders and for Stdout
+	To          []string // formats for folders, for names in .{format} and for Stdout
 	Overwrite   bool     // replace outputs that exist
 	IfChanged   bool     // do nothing if all is up to date, else replace; but none by one of fewer rows
 	Expect      []string // SPLIT=ROWS or COLUMN, or lists of these: what must be there

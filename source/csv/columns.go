@@ -48,7 +48,7 @@ func (t *table) readFirstLine() error {
 	switch {
 	case bytes.HasPrefix(first, []byte("sep=")), bytes.IndexAny(first, "#%@") == 0 && t.options.Header == nil:
 		return fault.New(fault.Unsupported, "the first line is a comment, expected names or numbers").
-			WithHint(`remove it: grep -vE '^[^0-9A-Za-z"]*([#%%@]|sep=|$)' FILE.csv >rows.csv; ` + // also after a mark
+			WithHint(`remove it: grep -vE '^[^0-9A-Za-z",;|[:blank:]]*([#%%@]|sep=|$)' FILE.csv >rows.csv; ` + // or BOM
 				`or make the first one the header: sed '1s/^[^0-9A-Za-z"]*# *//' FILE.csv >named.csv`)
 	case message != "":
 		return fault.New(fault.Unsupported, "%s", message).WithHint("%s", hint)
