@@ -102,7 +102,7 @@ func (r *request) checkTogether(a, b *job) error {
 		return usagef("%s and %s are two tables of %s", text.Path(a.split.Files[0].Path),
 			text.Path(b.split.Files[0].Path), b.title()).WithHint("%s", map[bool]string{
 			true:  "choose another name for --holdout",
-			false: "give one or its folder, rename one, or join CSV files: paste -d, labels.csv images.csv >all.csv",
+			false: "give or rename one, or join CSV files of the same rows: paste -d, y.csv x.csv >all.csv",
 		}[a.split.divided || b.split.divided])
 	}
 	isShared := func(c source.Column) bool { return source.Index(b.schema.Columns, c.Name) >= 0 }

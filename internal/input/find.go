@@ -212,7 +212,7 @@ func (o Options) splitsOfTables(tables []sources.Table) ([]dataset.Split, error)
 			splits[same].Files = append(splits[same].Files, file)
 		case same >= 0 && len(o.Args) > 1:
 			return nil, usagef("%s and %s are separate tables, expected one", splits[same].Files[0].Path, t.Path).
-				WithHint("give one at a time, or join CSV files: paste -d, labels.csv images.csv >all.csv")
+				WithHint("give one at a time, or join CSV files of the same rows: paste -d, y.csv x.csv >all.csv")
 		default:
 			splits = append(splits, split)
 		}
