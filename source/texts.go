@@ -69,7 +69,7 @@ func wholeNumber(text string) (n int64, ok bool) {
 }
 
 // HintType is the hint for an integer that its type cannot hold.
-const HintType = "give a type that holds all values with --dtype, up to 32 bits, cast it to float64, " + hintLeave
+const HintType = "give a type of up to 32 bits with --dtype; below 2^53, cast it to float64; " + hintLeave
 
 const hintLeave = "or leave the column out with --columns"
 

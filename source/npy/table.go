@@ -111,8 +111,8 @@ func (t *table) Decode(b *source.Raw) error {
 	return fault.New(fault.Malformed, "found %s, expected a value of the type %v that fits %v",
 		number.Text(b.Input[bad*number.Size():]), number, c.DType).
 		At(t.start + element*int64(number.Size())).InRow(element / int64(c.Elements())).In(t.path).
-		WithHint("save the array as another type: a.astype('float64'), or a.view('uint8') for truth values; " +
-			"or choose one with --dtype")
+		WithHint("save the array as another type: a.astype('float64') if all are below 2^53, a.view('uint8') for " +
+			"truth values; or choose one with --dtype")
 }
 
 // Skip skips n records. It seeks in a file that is not in an archive.
@@ -203,7 +203,7 @@ func parseText(s string, offset int64) (*header, error) {
 	}
 	size := int64(h.number.Size())
 	if h.number == source.NoNumber || m[1] == "|" && size > 1 {
-		how := "convert it with astype"
+		how := "save a.astype('float64') or, of elements of several numbers, each alone: a['NAME'], a.real, a.imag"
 		if m != nil && strings.IndexAny(m[2], "USO") == 0 {
 			how = "of whole numbers as texts, save a.astype(int); of names, save numpy.searchsorted(names, " +
 				"a.astype(str)), where names is numpy.unique(a.astype(str)) of all splits, and with " +
