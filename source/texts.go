@@ -132,8 +132,8 @@ func unknownNames(names []string, listed bool) *fault.Error {
 		names[i] = text.Quote(name)
 	}
 	return fault.New(fault.Usage, "found names, whose numbers are not known: %s", all).
-		WithHint("list them, and any of other rows, in the order of their numbers, and add --classes classes.txt: "+
-			`printf '%%s\n' %s > classes.txt; `+hintLeave, strings.Join(names, " "))
+		WithHint("list them, and any of other rows, in the order of their numbers, and add --classes class-order.txt: "+
+			`printf '%%s\n' %s > class-order.txt; `+hintLeave, strings.Join(names, " "))
 }
 
 // ParseNumber reads text as a float of that many bits. integer reports whether it has only digits,

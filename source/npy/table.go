@@ -207,7 +207,7 @@ func parseText(s string, offset int64) (*header, error) {
 		if m != nil && strings.IndexAny(m[2], "USO") == 0 {
 			how = "of whole numbers as texts, save a.astype(int); of names, save numpy.searchsorted(names, " +
 				"a.astype(str)), where names is numpy.unique(a.astype(str)) of all splits, and with " +
-				"numpy.savetxt('classes.txt', names, '%s', encoding='utf-8') a file for --classes"
+				"numpy.savetxt('class-order.txt', names, '%s', encoding='utf-8') a file for --classes"
 		}
 		return nil, fault.New(fault.Unsupported, "found the header %.120q, expected an array of numbers, of a type "+
 			"such as '|u1' or '<f4'", strings.TrimSpace(s)).At(offset).
