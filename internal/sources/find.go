@@ -351,8 +351,8 @@ func inFiles(dir string, l listing, deep bool) (tables []Table, err error) {
 	for _, t := range tables {
 		if len(tables) > 1 && classMapName().MatchString(t.Path) {
 			return nil, fault.New(fault.Usage, "found what may be a list of classes, beside tables").In(t.Path).
-				WithHint("move it away, and list the names in the order of the labels for --classes names.txt, such "+
-					"as those of its last column: sed '1d;s/.*,//' %s >names.txt", text.Quote(filepath.Base(t.Path)))
+				WithHint("move it away, and list the names in the order of the labels for --classes class-order.txt, "+
+					"perhaps its last column: sed '1d;s/.*,//' %s >class-order.txt", text.Quote(filepath.Base(t.Path)))
 		}
 		slices.SortStableFunc(t.Paths, source.CompareNames)
 		first := 0
