@@ -206,7 +206,7 @@ func checkOther(path string) error {
 	defer f.Close() // read-only: an error does not matter
 	if _, kind, _ := image.DecodeConfig(io.LimitReader(f, 16)); kind != "" {
 		return fault.New(fault.Malformed, "found a %s image, expected a name that ends with .%s", strings.ToUpper(kind),
-			kind).WithHint("move it away; or rename it: mv %s %s", text.Path(path), text.Path(path+"."+kind))
+			kind).WithHint("move it away; or rename it: mv -n %s %s", text.Path(path), text.Path(path+"."+kind))
 	}
 	return nil
 }
