@@ -75,7 +75,7 @@ func (s stored) format(model color.Model, bounds image.Rectangle) (Format, error
 	default:
 		return f, fault.New(fault.Unsupported,
 			"found a %s image in CMYK or in colours of 16 bits, expected grey, or RGB of 8 bits", s.kind).
-			WithHint("convert it first: mogrify -colorspace sRGB -depth 8 FILES")
+			WithHint("convert it first: mogrify -format png -colorspace sRGB -depth 8 FILES, then remove the old ones")
 	}
 	return f, nil
 }
@@ -85,14 +85,14 @@ func (s stored) check(file []byte) error {
 	if turn := orientation(file); turn > 1 {
 		return fault.New(fault.Unsupported, "the EXIF or XMP data say that the image is to be turned or mirrored "+
 			"(orientation %d), which some programs do and others do not", turn).
-			WithHint("turn the pixels: mogrify -auto-orient FILES; or remove these data: mogrify -strip FILES")
+			WithHint("mogrify -format png -auto-orient FILES turns the pixels, -strip keeps them; remove the old files")
 	}
 	// The markers SOF2, of a progressive image, and SOS, of a scan (ITU-T T.81, B.1.1.3): for
 	// image/jpeg, samples take 5 bytes, and each scan the whole image. Encoders write about ten.
 	scans, sparse := bytes.Count(file, []byte("\xff\xda")), s.Size() > 8<<20 && s.Size()/64 > int64(len(file))
 	if s.kind == "JPEG" && (sparse || scans > 100) && bytes.Contains(file, []byte("\xff\xc2")) {
 		return fault.New(fault.Unsupported, "found a progressive JPEG image, %v, of %d scans in %d bytes", s.Format,
-			scans, len(file)).WithHint("write it without interlacing: mogrify -interlace none FILES")
+			scans, len(file)).WithHint("write it as PNG: " + hintPNG)
 	}
 	if s.kind != "TIFF" {
 		return nil
@@ -236,7 +236,7 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 	}
 	if o, ok := m.(interface{ Opaque() bool }); ok && min(f.Channels, s.Channels) < 4 && !o.Opaque() {
 		return nil, fault.New(fault.Unsupported, "some pixels are transparent, expected an opaque image").
-			WithHint("put the images on a background: mogrify -background white -alpha remove -alpha off FILES; " +
+			WithHint("give them a background: mogrify -format png -background white -alpha remove -alpha off FILES; " +
 				"or give all an alpha channel: mogrify -format png -define png:color-type=6 FILES, then remove others")
 	}
 	found, err := s.format(m.ColorModel(), m.Bounds())
