@@ -57,8 +57,9 @@ const NoName = "N/A"
 
 // A HubFeature is the type of a column in Hugging Face's metadata.
 type HubFeature struct {
-	Names []string // of a ClassLabel: the class names, empty for labels without a class
-	Mode  string   // of an Image: Pillow's mode, to which datasets convert it; may be empty
+	Names   []string                 // of a ClassLabel: the class names, empty for labels without a class
+	Mode    string                   // of an Image: Pillow's mode, to which datasets convert it; may be empty
+	Feature struct{ Names []string } // of the elements of a List
 }
 
 // HubFeatures returns the features in the metadata of a file, by column; none if it is malformed.

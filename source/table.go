@@ -114,8 +114,7 @@ type Omission struct {
 }
 
 // About returns what is known about t. Info need not set SourceRows if t is no part of another.
-func About(t Table) Info {
-	info := Info{}
+func About(t Table) (info Info) {
 	if d, ok := t.(interface{ Info() Info }); ok {
 		info = d.Info()
 	}

@@ -149,8 +149,7 @@ func TestLargeBody(t *testing.T) {
 func TestExpandingBatch(t *testing.T) {
 	written := layouttest.Random(65<<8, source.Column{Name: "x", DType: idx.Uint8, Shape: []int{1 << 12}})
 	clear(written.Data[0])
-	file := encode(t, written, sink.Options{Stream: true, Compression: compressed.Codec{Name: "zstd"}},
-		written.Rows)
+	file := encode(t, written, sink.Options{Stream: true, Compression: compressed.Codec{Name: "zstd"}}, written.Rows)
 	taken, err := tryMeasured(t, file)
 	if !errors.Is(err, fault.Unsupported) || fault.HintOf(err) != hintSmaller || taken > 80 {
 		t.Errorf("found %v, expected that it is too large; %d MiB were allocated for %d bytes", err, taken, len(file))

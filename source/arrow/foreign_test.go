@@ -70,8 +70,7 @@ func TestForeign(t *testing.T) {
 								way, c.Name, c.DType, c.Shape, c.Classes, w.Name, w.DType, w.Shape, w.Classes)
 						}
 						if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != w.SHA256 {
-							t.Errorf("%s, %d rows at once, column %s: found wrong values: % x",
-								way, limit, c.Name, data)
+							t.Errorf("%s, %d rows at once, column %s: wrong values: % x", way, limit, c.Name, data)
 						}
 					}
 					must.Do(t, table.Close())

@@ -77,8 +77,7 @@ func TestRoundTrip(t *testing.T) {
 							t.Errorf("found %d rows, expected %d", n, written.Rows)
 						}
 						if about := source.About(table); about.Meta["sources"] != "a, b" || len(about.Notes) > 0 {
-							t.Errorf("found the metadata %v and the notes %q, expected no notes",
-								about.Meta, about.Notes)
+							t.Errorf("found the metadata %v and notes %q, expected no notes", about.Meta, about.Notes)
 						}
 						must.Do(t, table.Close())
 					}

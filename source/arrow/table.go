@@ -28,9 +28,9 @@ func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
 	return open(&messages{r: r}, name, o)
 }
 
-// Metadata returns the metadata of the columns of an Arrow schema, by their names. Other formats
-// keep it in their own metadata, as an encapsulated message.
-func Metadata(encapsulated []byte) (all map[string]map[string]string, err error) {
+// Describe describes the columns of an Arrow schema, by their names. Other formats keep it in their
+// own metadata, as an encapsulated message.
+func Describe(encapsulated []byte) (all map[string]columnar.Field, err error) {
 	defer fault.Recovered(&err)
 	m, err := readMessage(bytes.NewReader(encapsulated), -1, nil) // not at an offset of the file
 	if err != nil {
@@ -40,10 +40,10 @@ func Metadata(encapsulated []byte) (all map[string]map[string]string, err error)
 	if err != nil {
 		return nil, err
 	}
-	all = map[string]map[string]string{}
+	all = map[string]columnar.Field{}
 	for _, f := range schema.Fields() {
-		if all[f.Name] = describe(f).Metadata; strings.Contains(f.Type.String(), "duration[") {
-			all[f.Name] = map[string]string{source.KeyExtension: "duration"} // Parquet has integers
+		if all[f.Name] = describe(f); strings.Contains(f.Type.String(), "duration[") {
+			all[f.Name].Metadata[source.KeyExtension] = "duration" // Parquet has integers
 		}
 	}
 	return all, nil

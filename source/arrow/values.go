@@ -2,7 +2,6 @@ package arrow
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -37,6 +36,7 @@ func describe(field arrow.Field) columnar.Field {
 	case *arrow.ListType, *arrow.LargeListType, *arrow.FixedSizeListType: // they have the extension of their elements
 		elem := t.(arrow.ListLikeType).ElemField()
 		child := describe(elem)
+		f.Type = "lists of " + child.Type
 		f.Metadata[source.KeyExtension] = cmp.Or(f.Metadata[source.KeyExtension], child.Metadata[source.KeyExtension])
 		if elem.Type.ID() != arrow.DICTIONARY && (child.Kind == columnar.Number || child.Kind == columnar.List) {
 			n := -1
@@ -46,11 +46,7 @@ func describe(field arrow.Field) columnar.Field {
 			f.Kind, f.Number, f.Lengths = columnar.List, child.Number, append([]int{n}, child.Lengths...)
 		}
 	case *arrow.StructType:
-		isBytes := func(m arrow.Field) bool { return m.Name == source.HubBytes && describe(m).Kind == columnar.Bytes }
-		isOther := func(m arrow.Field) bool { return m.Name != source.HubPath && !isBytes(m) }
-		if slices.ContainsFunc(t.Fields(), isBytes) && !slices.ContainsFunc(t.Fields(), isOther) {
-			f.Kind = columnar.Struct
-		}
+		f.Kind = columnar.StructOf(t.Fields(), describe)
 	case *arrow.MonthDayNanoIntervalType: // see walk.field
 		f.Type = "integers of 128 bits, or intervals"
 	case *arrow.FixedSizeBinaryType:

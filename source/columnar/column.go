@@ -38,8 +38,7 @@ func (r *resolver) images(c *Column, f *Field, first []byte) error {
 		held := map[string]string{"1": "L", "F": "L", "I": "L", "I;16": "I;16", "L": "L", "LA": "RGBA", "RGBA": "RGBA"}
 		hint := fmt.Sprintf("store them as IDX can hold them, with datasets: ds.map(lambda row: {%q: row[%[1]q]."+
 			"convert(%[2]q)}).cast_column(%[1]q, datasets.Image(mode=%[2]q))", f.Name, cmp.Or(held[mode], "RGB"))
-		return Unsupported(hint, "found images of the mode %s, which Hugging Face's datasets convert to %s",
-			stored, mode)
+		return Unsupported(hint, "found images of mode %s, which Hugging Face's datasets convert to %s", stored, mode)
 	}
 	c.DType, c.format, c.Shape = format.DType(), format, format.Shape() // H×W or H×W×C
 	r.Decoders = options.Decoders(picture.KindOf(first))

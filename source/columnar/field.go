@@ -119,6 +119,18 @@ func Unsupported(hint, message string, values ...any) *fault.Error {
 
 // noRows returns the error for a field with the shape of the first row, in a file without rows.
 func noRows(f *Field) error {
-	return Unsupported("leave the file out, or give the shape with --shape",
-		"found no rows, expected at least one to take the shape of %s from", f.Type).Because(ErrNoRows)
+	return Unsupported("leave out the file, or the column with --columns; or add --shape, for bytes also --dtype",
+		"found no rows, expected at least one that tells the shape of %s", f.Type).Because(ErrNoRows)
+}
+
+// StructOf returns the kind of structs of members: Struct if they are images of Hugging Face.
+func StructOf[M any](members []M, describe func(M) Field) (kind Kind) {
+	for _, m := range members {
+		if f := describe(m); f.Name == source.HubBytes && f.Kind == Bytes {
+			kind = Struct
+		} else if f.Name != source.HubPath {
+			return Other
+		}
+	}
+	return kind
 }

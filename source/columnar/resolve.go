@@ -44,8 +44,7 @@ type resolver struct {
 // whose shape the metadata lacks. Errors have the kind fault.Unsupported, or fault.Malformed for an
 // image that cannot be read, or are those of f.First.
 func Resolve(f Input) (*Resolved, error) {
-	r := &resolver{Input: f, hub: source.HubFeatures(f.Meta)}
-	r.Info.Meta, r.SourceRows = f.Meta, f.Rows
+	r := &resolver{f, Resolved{Info: source.Info{Meta: f.Meta, SourceRows: f.Rows}}, source.HubFeatures(f.Meta)}
 	var names, columns []string
 	for _, field := range f.Fields {
 		names = append(names, field.Name)
@@ -121,13 +120,12 @@ func (r *resolver) note(format string, args ...any) {
 // wanted. It returns other errors, such as those of damage, and nil.
 func (r *resolver) leave(f *Field, err error) error {
 	err = fault.Place(err, f.Name, -1, -1)
-	bad, ok := errors.AsType[*fault.Error](err)
+	e, ok := errors.AsType[*fault.Error](err)
 	refused := errors.Is(err, fault.Unsupported) || errors.Is(err, fault.Usage)
 	if !refused || !ok || errors.Is(err, ErrNoRows) {
 		return err
 	}
-	r.Omitted = append(r.Omitted,
-		source.Omission{Column: f.Name, Type: f.Type, Why: bad.Msg, Err: fault.In(r.Path, err)})
+	r.Omitted = append(r.Omitted, source.Omission{Column: f.Name, Type: f.Type, Why: e.Msg, Err: fault.In(r.Path, err)})
 	return nil
 }
 
@@ -147,7 +145,7 @@ func (r *resolver) group(g flat.Field) (err error) {
 		r.note("column %s is not read: %s", first.Name, why)
 		return nil
 	case first.Kind == List:
-		err = r.list(&c, first)
+		err = cmp.Or(r.list(&c, first), r.hubNames(&c))
 	case first.Kind == Bytes || first.Kind == Struct:
 		err = r.bytes(&c, first)
 	case first.Kind == Text:
@@ -155,18 +153,9 @@ func (r *resolver) group(g flat.Field) (err error) {
 	case first.Kind != Number:
 		err = Unsupported(hintColumn,
 			"found %s, expected integers of up to 64 bits, floats, lists of them, bytes, or images", first.Type)
-	case g.Shape == nil && first.Number.Integer():
-		c.Classes = r.hub[c.Name].Names
-		own := source.ClassesIn(r.Meta, c.Name)
-		for label, name := range own[:min(len(own), len(c.Classes))] {
-			other := c.Classes[label]
-			if name != other && other != "" && (name != "" || !strings.HasPrefix(other, source.NoName)) {
-				return Unsupported("correct the wrong one there, or leave the column out with --columns",
-					"label %d is %q in the metadata, but %q in their part %s", label, name, other, source.HubKey)
-			}
-			c.Classes[label] = name // not NoName where there is none
-		}
-	case g.Shape != nil:
+	case g.Shape == nil:
+		err = r.hubNames(&c)
+	default:
 		for _, i := range g.Columns {
 			if other := &r.Fields[i]; r.dtype(other) != c.DType {
 				return Unsupported("cast the columns to one type, or narrow all integers with --dtype", "found %s, "+
@@ -181,6 +170,21 @@ func (r *resolver) group(g flat.Field) (err error) {
 		return err
 	}
 	return r.add(c)
+}
+
+// hubNames gives c, numbers or lists of them, the class names of Hugging Face's metadata.
+func (r *resolver) hubNames(c *Column) error {
+	c.Classes = append(r.hub[c.Name].Names, r.hub[c.Name].Feature.Names...)
+	own := source.ClassesIn(r.Meta, c.Name)
+	for label, name := range own[:min(len(own), len(c.Classes))] {
+		other := c.Classes[label]
+		if name != other && other != "" && (name != "" || !strings.HasPrefix(other, source.NoName)) {
+			return Unsupported("correct the wrong one there, or leave the column out with --columns",
+				"label %d is %q in the metadata, but %q in their part %s", label, name, other, source.HubKey)
+		}
+		c.Classes[label] = name // not NoName where there is none
+	}
+	return nil
 }
 
 // dtype returns the type of IDX that the numbers of f become. For integers it is the type in the
@@ -267,11 +271,8 @@ func (r *resolver) list(c *Column, f *Field) (err error) {
 	case unknown:
 		return noRows(f)
 	}
-	for _, n := range c.Shape {
-		if n == 0 {
-			break // an empty list is one entry
-		}
-		c.Entries *= int64(n)
+	for i := 0; i < len(c.Shape) && c.Shape[i] > 0; i++ { // an empty list is one entry
+		c.Entries *= int64(c.Shape[i])
 	}
 	c.Listed = len(c.Shape) == 1 && !r.setShape(c, f) // nested lists keep theirs
 	return nil

@@ -129,9 +129,10 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s: found %q with the notes %q, expected %q and %q", name, got, notes, test.want, test.note)
 		}
 	}
-	stale, err := Resolve(Input{Fields: with(list, metadata("", "[3,4]")), First: sample{lengths: []int{16}}})
-	if err != nil || !stale.Columns[0].Listed {
-		t.Errorf("found %v, expected a list of no known shape", err)
+	stale, err := Resolve(Input{Fields: with(list, metadata("", "[3,4]")), First: sample{lengths: []int{16}},
+		Meta: map[string]string{source.HubKey: `{"info":{"features":{"x":{"feature":{"names":["a"]}}}}}`}})
+	if err != nil || !stale.Columns[0].Listed || !slices.Equal(stale.Columns[0].Classes, []string{"a"}) {
+		t.Errorf("found %v and %v, expected a list of no known shape, and the class a", err, stale)
 	}
 }
 

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"sync"
@@ -48,10 +49,8 @@ func decompress(codec format.CompressionCodec, src []byte, size int) (dst []byte
 			`q.write_table(q.read_table('FILE'), 'zstd.parquet', compression='zstd')"`,
 			"found the compression %s, expected zstd, snappy, gzip, lz4_raw or none", codec)
 	}
-	if err == nil && len(dst) != size {
-		err = errors.New("it has another size")
-	}
-	if err != nil {
+	if err != nil || len(dst) != size {
+		err = cmp.Or(err, errors.New("it has another size"))
 		return nil, columnar.Damaged("a page does not decompress to %d bytes (%s): %v", size, codec, err)
 	}
 	return dst, nil

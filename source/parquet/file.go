@@ -64,12 +64,14 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 	// Arrow's writers and idxport store the metadata of columns in an Arrow schema. A damaged one
 	// has none, as Parquet files can be read without it.
 	message, _ := base64.StdEncoding.DecodeString(in.Meta[source.KeyArrowSchema])
-	metadata, _ := arrow.Metadata(message)
+	known, _ := arrow.Describe(message)
 	delete(in.Meta, source.KeyArrowSchema) // not the user's
 	for _, n := range f.root.children {
-		in.Fields = append(in.Fields, n.describe(metadata[n.Name]))
-		if i := slices.IndexFunc(n.children, isBytes); i >= 0 { // of a struct
-			n = n.children[i]
+		field := n.describe()
+		field.Metadata = known[n.Name].Metadata
+		copy(field.Lengths, known[n.Name].Lengths) // for a file without rows
+		if in.Fields = append(in.Fields, field); field.Kind == columnar.Struct {
+			n = n.children[slices.IndexFunc(n.children, func(m *node) bool { return m.Name == source.HubBytes })]
 		}
 		n = n.innermost()
 		f.leaves = append(f.leaves, &leaf{node: n, file: f, perRow: 1, definition: n.maxDefinition, shape: "one value"})

@@ -219,8 +219,7 @@ var decimal = format.SchemaElement{Name: "label", Type: thrift.New(format.Int64)
 func TestPanicsInFooters(t *testing.T) {
 	t.Parallel()
 	_, err := newTable(nil, io.NopCloser(nil), 1<<10, "test.parquet", source.ReadOptions{})
-	if !errors.Is(err, fault.Malformed) ||
-		!strings.Contains(err.Error(), "test.parquet: the data cannot be decoded: ") {
+	if !errors.Is(err, fault.Malformed) || !strings.Contains(err.Error(), "test.parquet: the data cannot be decoded:") {
 		t.Errorf("found %v, expected an error about the file", err)
 	}
 }
@@ -272,8 +271,7 @@ func TestDamage(t *testing.T) {
 					file[at] ^= bit
 					for i := range data {
 						if err == nil && at < end && !bytes.Equal(data[i], table.Data[i]) {
-							t.Fatalf("byte %d of %d: column %d has other values, and there is no error",
-								at, len(file), i)
+							t.Fatalf("byte %d of %d: column %d has other values, without an error", at, len(file), i)
 						}
 					}
 				}

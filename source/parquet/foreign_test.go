@@ -111,6 +111,10 @@ func TestForeign(t *testing.T) {
 	if len(read) != 77 {
 		t.Errorf("found %d files, expected all but those refused", len(read))
 	}
+	empty := must.Get(Open("testdata/no-rows-fixed-size-list.parquet", source.ReadOptions{}))(t)
+	if err := empty.Close(); err != nil || empty.Columns()[0].Elements() != 12 {
+		t.Errorf("found the columns %v, expected the lists of 12 in the Arrow schema; %v", empty.Columns(), err)
+	}
 }
 
 func checkForeign(t *testing.T, path string, f foreign) {

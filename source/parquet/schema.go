@@ -89,20 +89,16 @@ func (n *node) innermost() *node {
 // physicalOnly reports whether n has no logical type, with which byte arrays are text or decimals.
 func (n *node) physicalOnly() bool { return n.LogicalType.Value == nil && !n.ConvertedType.Valid }
 
-// describe describes n, a child of the root or of a struct; metadata is from the Arrow schema.
-func (n *node) describe(metadata map[string]string) columnar.Field {
+// describe describes n, a child of the root or of a struct.
+func (n *node) describe() columnar.Field {
 	value := n.innermost()
 	lists := value.maxRepetition
 	_, decimal := value.LogicalType.Value.(*format.DecimalType)
-	f := columnar.Field{Name: n.Name, Type: value.typeName(), Metadata: metadata,
-		Number: value.number, Size: int(n.TypeLength.V)}
+	f := columnar.Field{Name: n.Name, Type: value.typeName(), Number: value.number, Size: int(n.TypeLength.V)}
 	switch {
 	case decimal || value.ConvertedType.V == deprecated.Decimal: // of the type BYTE_ARRAY, they are no texts
 	case n.index < 0 && lists == 0:
-		isOther := func(m *node) bool { return m.Name != source.HubPath && !isBytes(m) }
-		if slices.ContainsFunc(n.children, isBytes) && !slices.ContainsFunc(n.children, isOther) {
-			f.Kind = columnar.Struct
-		}
+		f.Kind = columnar.StructOf(n.children, (*node).describe)
 	case f.Number != source.NoNumber && lists > 0:
 		f.Kind, f.Lengths = columnar.List, slices.Repeat([]int{-1}, lists)
 	case f.Number != source.NoNumber:
@@ -114,11 +110,6 @@ func (n *node) describe(metadata map[string]string) columnar.Field {
 		f.Kind = columnar.Bytes
 	}
 	return f
-}
-
-// isBytes reports whether n has the bytes of images, as a member of a struct.
-func isBytes(n *node) bool {
-	return n.Name == source.HubBytes && n.describe(nil).Kind == columnar.Bytes
 }
 
 // typeName returns the type of n for messages.

@@ -151,6 +151,7 @@ def pyarrow_bad():
     Image.fromarray(IMAGES[:2].reshape(4, 6)).save(out, "PNG")
     write("bad-png-size", pa.array([out.getvalue() if k == 70 else v for k, v in enumerate(files)]))
     write("bad-no-rows", pa.array([], uint8), label=pa.array([], pa.int64()))
+    write("no-rows-fixed-size-list", pa.array([], pa.list_(pa.uint8(), 12)), label=pa.array([], pa.int64()))
 
 
 def pyarrow_strange():
