@@ -41,8 +41,8 @@ func newLabels(s *schema.Schema, column int, o sink.Options) (l labels, err erro
 	case o.Layout != "names":
 		err = images.Unsupported(format, "", "found the layout %q, expected labels, names or huggingface", o.Layout)
 	case !l.given:
-		err = images.Unsupported(format, "give the labels too: their file for IDX and .npy, a column of integers in "+
-			"other formats", "no column has labels, and class folders are named after their classes")
+		err = images.Unsupported(format, "choose their column with --label-column, or give their file too, for IDX "+
+			"and .npy", "no column has labels, and class folders are named after their classes")
 	case len(l.column.Classes) == 0:
 		err = images.Unsupported(format, "give the names with --classes FILE or --dataset NAME",
 			"the classes of column %q have no names", l.column.Name)

@@ -135,7 +135,7 @@ func TestRefusedTables(t *testing.T) {
 			`not the columns "x", "y"`, "the label with --label-column"},
 		"a float as label": {columns{square, labels(idx.Float32)}, "", `not the columns "label"`,
 			"labels.argmax(1)"},
-		"names without labels":  {columns{square}, "names", "no column has labels", "labels"},
+		"names without labels":  {columns{square}, "names", "no column has labels", "--label-column"},
 		"names without classes": {columns{square, labels(idx.Uint8)}, "names", "no names", "--classes"},
 	} {
 		t.Run(name, func(t *testing.T) {
