@@ -219,9 +219,7 @@ func (d *damageReader) extent(all bool) string {
 }
 
 // offset returns the offset of record n in the file, which is not compressed.
-func (t *IDX) offset(n int64) int64 {
-	return t.reader.Stored().Size() + n*int64(t.column.RecordSize())
-}
+func (t *IDX) offset(n int64) int64 { return t.reader.Stored().Size() + n*int64(t.column.RecordSize()) }
 
 // Seekable reports whether rows can be read without those before them: the file is not compressed.
 func (t *IDX) Seekable() bool { return t.stream == nil }

@@ -34,11 +34,10 @@ func ClassesIn(metadata map[string]string, column string) (names []string) {
 }
 
 // HubKey is the metadata key under which Hugging Face's datasets keep the features of a table.
-// Their images are structs of HubBytes, the file, and HubPath, the name that it had.
 const (
 	HubKey   = "huggingface"
-	HubBytes = "bytes"
-	HubPath  = "path"
+	HubBytes = "bytes" // of an image, a struct: the file
+	HubPath  = "path"  // the name that it had
 )
 
 // Keys under which Arrow keeps the extension type of a column and, in Parquet files, its own
@@ -57,9 +56,12 @@ const NoName = "N/A"
 
 // A HubFeature is the type of a column in Hugging Face's metadata.
 type HubFeature struct {
-	Names   []string                 // of a ClassLabel: the class names, empty for labels without a class
-	Mode    string                   // of an Image: Pillow's mode, to which datasets convert it; may be empty
-	Feature struct{ Names []string } // of the elements of a List
+	Column  string                   `json:"-"`
+	DType   string                   `json:"dtype,omitempty"`  // of a Value
+	Names   []string                 `json:"names,omitempty"`  // of a ClassLabel, empty for labels without a class
+	Mode    string                   `json:"mode,omitempty"`   // of an Image: Pillow's mode, or empty
+	Feature struct{ Names []string } `json:"feature,omitzero"` // of the elements of a List
+	Type    string                   `json:"_type"`            // Image, Value, ClassLabel, List, …
 }
 
 // HubFeatures returns the features in the metadata of a file, by column; none if it is malformed.

@@ -15,12 +15,7 @@ import (
 )
 
 // A Feature is the type of a column in Hugging Face's datasets library.
-type Feature struct {
-	Column string   `json:"-"`
-	DType  string   `json:"dtype,omitempty"` // of a Value
-	Names  []string `json:"names,omitempty"` // of a ClassLabel, by label
-	Type   string   `json:"_type"`           // Image, Value or ClassLabel
-}
+type Feature = source.HubFeature
 
 // Features returns the features of the columns of s, in their order.
 func Features(s *schema.Schema) (all []Feature) {
