@@ -28,60 +28,47 @@ import (
 	"github.com/idxport/idxport/internal/resample"
 )
 
-// A stored describes a picture as it is in its file.
-type stored struct {
-	Format
-	kind string // as KindOf returns it
-}
-
-// inspect describes a picture from what precedes its pixels.
-func inspect(file []byte) (s stored, err error) {
+// inspect describes the picture in a file, from what precedes its pixels, and its kind.
+func inspect(file []byte) (f Format, kind string, err error) {
 	defer fault.Recovered(&err)
 	c, kind, err := image.DecodeConfig(bytes.NewReader(file))
-	s.kind = strings.ToUpper(kind)
+	kind = strings.ToUpper(kind)
 	if err != nil {
-		return s, s.damaged(file, err)
+		return f, kind, damaged(file, kind, err)
 	}
-	if s.Format, err = s.format(c.ColorModel, image.Rect(0, 0, c.Width, c.Height)); err != nil {
-		return s, err
+	if f, err = formatOf(kind, c.ColorModel, image.Rect(0, 0, c.Width, c.Height)); err == nil {
+		err = f.check(file, kind)
 	}
-	return s, s.check(file)
+	return f, kind, err
 }
 
-// format returns the format of a picture of the kind of s. Alpha is a channel in PNG files only.
-func (s stored) format(model color.Model, bounds image.Rectangle) (Format, error) {
+// formatOf returns the format of a picture of a kind. Alpha is a channel in PNG files only.
+func formatOf(kind string, model color.Model, bounds image.Rectangle) (Format, error) {
 	f := Format{Width: bounds.Dx(), Height: bounds.Dy(), Channels: 3, Depth: 8}
 	if longest := 1 << 28; min(f.Width, f.Height) < 1 || max(f.Width, f.Height) > longest { // or Size overflows
 		return f, fault.New(fault.Malformed, "the image has %d×%d pixels, expected 1 to %d each way",
 			f.Width, f.Height, longest).WithHint("the file is damaged: download or write it again")
 	}
-	if p, ok := model.(color.Palette); ok {
-		colored := func(c color.Color) bool { r, g, b, _ := c.RGBA(); return r != g || g != b }
-		if len(p) > 0 && !slices.ContainsFunc(p, colored) { // GIF frames may have palettes of their own
-			f.Channels = 1
-		}
-		return f, nil
-	}
-	switch model {
-	case color.GrayModel:
+	p, isPalette := model.(color.Palette) // empty if the frames of a GIF have palettes of their own
+	colored := func(c color.Color) bool { r, g, b, _ := c.RGBA(); return r != g || g != b }
+	switch {
+	case model == color.GrayModel, len(p) > 0 && !slices.ContainsFunc(p, colored):
 		f.Channels = 1
-	case color.Gray16Model:
+	case model == color.Gray16Model:
 		f.Channels, f.Depth = 1, 16
-	case color.NRGBAModel:
-		if s.kind == "PNG" {
-			f.Channels = 4
-		}
-	case color.RGBAModel, color.YCbCrModel, color.NYCbCrAModel:
-	default:
-		return f, fault.New(fault.Unsupported,
-			"found a %s image in CMYK or in colours of 16 bits, expected grey, or RGB of 8 bits", s.kind).
-			WithHint("convert it first: mogrify -format png -colorspace sRGB -depth 8 FILES, then remove the old ones")
+	case model == color.NRGBAModel && kind == "PNG":
+		f.Channels = 4
+	case !isPalette && !slices.Contains([]color.Model{color.NRGBAModel, color.RGBAModel, color.YCbCrModel,
+		color.NYCbCrAModel}, model):
+		return f, fault.New(fault.Unsupported, "found a %s image in CMYK or in colours of 16 bits, expected grey, or "+
+			"RGB of 8 bits", kind).WithHint("convert it first: mogrify -format png -colorspace sRGB " +
+			"-depth 8 FILES, then remove the old ones")
 	}
 	return f, nil
 }
 
 // check refuses pictures that other programs show in another way, or that need much memory or time.
-func (s stored) check(file []byte) error {
+func (f Format) check(file []byte, kind string) error {
 	if turn := orientation(file); turn > 1 {
 		return fault.New(fault.Unsupported, "the EXIF or XMP data say that the image is to be turned or mirrored "+
 			"(orientation %d), which some programs do and others do not", turn).
@@ -89,12 +76,12 @@ func (s stored) check(file []byte) error {
 	}
 	// The markers SOF2, of a progressive image, and SOS, of a scan (ITU-T T.81, B.1.1.3): for
 	// image/jpeg, samples take 5 bytes, and each scan the whole image. Encoders write about ten.
-	scans, sparse := bytes.Count(file, []byte("\xff\xda")), s.Size() > 8<<20 && s.Size()/64 > int64(len(file))
-	if s.kind == "JPEG" && (sparse || scans > 100) && bytes.Contains(file, []byte("\xff\xc2")) {
-		return fault.New(fault.Unsupported, "found a progressive JPEG image, %v, of %d scans in %d bytes", s.Format,
+	scans, sparse := bytes.Count(file, []byte("\xff\xda")), f.Size() > 8<<20 && f.Size()/64 > int64(len(file))
+	if kind == "JPEG" && (sparse || scans > 100) && bytes.Contains(file, []byte("\xff\xc2")) {
+		return fault.New(fault.Unsupported, "found a progressive JPEG image, %v, of %d scans in %d bytes", f,
 			scans, len(file)).WithHint("write it as PNG: " + hintPNG)
 	}
-	if s.kind != "TIFF" {
+	if kind != "TIFF" {
 		return nil
 	}
 	order := map[byte]binary.ByteOrder{'I': binary.LittleEndian, 'M': binary.BigEndian}[file[0]]
@@ -110,7 +97,7 @@ func (s stored) check(file []byte) error {
 		// order of bits, samples without a size, planes, differences but in LZW and Deflate.
 		differs := value == 2 && slices.Contains([]uint32{5, 8, 32946}, values[259])
 		if tag == 254 && value&1 != 0 || tag == 259 && 2 <= value && value <= 4 || tag == 266 && value != 1 ||
-			tag == 277 && value != counts[258] || tag == 284 && value != 1 && s.Channels > 1 ||
+			tag == 277 && value != counts[258] || tag == 284 && value != 1 && f.Channels > 1 ||
 			tag == 317 && value != 1 && !differs {
 			return fault.New(fault.Unsupported, "the TIFF file has the tag %d with the value %d, which is not read",
 				tag, value).WithHint("write it as PNG: " + hintPNG)
@@ -140,11 +127,9 @@ func orientation(file []byte) (turn byte) {
 
 // besidePixels returns what may have EXIF or XMP data: all but the pixels, where that is faster.
 func besidePixels(file []byte) (data []byte) {
-	if bytes.HasPrefix(file, []byte("\xff\xd8")) {
-		for at := 2; at+4 <= len(file) && file[at] == 0xff; at += 2 + int(binary.BigEndian.Uint16(file[at+2:])) {
-			if file[at+1] == 0xda { // a scan
-				return file[:at]
-			}
+	for at := 2; at+4 <= len(file) && file[at] == 0xff; at += 2 + int(binary.BigEndian.Uint16(file[at+2:])) {
+		if file[at+1] == 0xda { // a scan of a JPEG image
+			return file[:at]
 		}
 	}
 	chunks, isPNG := bytes.CutPrefix(file, []byte("\x89PNG\r\n\x1a\n"))
@@ -174,19 +159,19 @@ func besidePixels(file []byte) (data []byte) {
 	return data
 }
 
-func (s stored) damaged(file []byte, err error) error {
+func damaged(file []byte, kind string, err error) error {
 	switch {
 	case len(file) == 0:
 		return fault.New(fault.Truncated, "the file is empty, expected an image").WithHint("replace or remove it")
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
-		return fault.New(fault.Truncated, "the file ends inside its %s image", s.kind).
+		return fault.New(fault.Truncated, "the file ends inside its %s image", kind).
 			WithHint("the file is incomplete: download or write it again")
 	case errors.Is(err, image.ErrFormat):
 		return fault.New(fault.Unsupported, "the file begins with %q, expected a PNG, JPEG, WebP, GIF, BMP or TIFF "+
 			"image", file[:min(len(file), 8)]).WithHint("if it is a web page or a Git LFS pointer, download the file " +
 			"itself; or convert it to PNG: " + hintPNG + "; those in a column: with what wrote it")
 	}
-	return fault.New(fault.Malformed, "the %s image is damaged, or of a kind that is not read: %v", s.kind, err).
+	return fault.New(fault.Malformed, "the %s image is damaged, or of a kind that is not read: %v", kind, err).
 		WithHint("download or write the file again, or convert it to PNG: " + hintPNG)
 }
 
@@ -204,51 +189,51 @@ func (f Format) Append(dst, file []byte) ([]byte, error) {
 			return record, nil
 		}
 	}
-	s, err := inspect(file)
+	stored, kind, err := inspect(file)
 	if err == nil {
-		err = f.accepts(s)
+		err = f.accepts(stored)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if s.Size() > 4<<20 {
+	if stored.Size() > 4<<20 {
 		large.Lock() // a progressive JPEG takes six times as much memory as its samples
 		defer large.Unlock()
 		defer runtime.GC() // else the next one is decoded beside the remains of this one
 	}
-	return f.appendAny(dst, file, s)
+	return f.appendAny(dst, file, stored, kind)
 }
 
 // appendAny appends the samples of a file that f accepts, if they are as its header says.
-func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error) {
+func (f Format) appendAny(dst, file []byte, from Format, kind string) (record []byte, err error) {
 	defer fault.Recovered(&err)
-	if s.kind == "JPEG" && f.Channels <= s.Channels && f != s.Format { // else Append has tried
+	if kind == "JPEG" && f.Channels <= from.Channels && f != from { // else Append has tried
 		buffer := buffers.Get().(*[]byte)
 		defer buffers.Put(buffer)
-		if samples, ok := jpeg.Append((*buffer)[:0], file, s.Width, s.Height, s.Channels); ok {
+		if samples, ok := jpeg.Append((*buffer)[:0], file, from.Width, from.Height, from.Channels); ok {
 			*buffer = samples
-			return f.AppendScaled(dst, samples, s.Format), nil
+			return f.AppendScaled(dst, samples, from), nil
 		}
 	}
 	m, _, err := image.Decode(bytes.NewReader(file))
 	if err != nil {
-		return nil, s.damaged(file, err)
+		return nil, damaged(file, kind, err)
 	}
-	if o, ok := m.(interface{ Opaque() bool }); ok && min(f.Channels, s.Channels) < 4 && !o.Opaque() {
+	if o, ok := m.(interface{ Opaque() bool }); ok && min(f.Channels, from.Channels) < 4 && !o.Opaque() {
 		return nil, fault.New(fault.Unsupported, "some pixels are transparent, expected an opaque image").
 			WithHint("give them a background: mogrify -format png -background white -alpha remove -alpha off FILES; " +
 				"or give all an alpha channel: mogrify -format png -define png:color-type=6 FILES, then remove others")
 	}
-	found, err := s.format(m.ColorModel(), m.Bounds())
+	found, err := formatOf(kind, m.ColorModel(), m.Bounds())
 	if err != nil {
 		return nil, err
 	}
-	if found.Channels != 3 || s.Channels != 1 { // else there are colours where the header says grey
-		found.Channels = s.Channels
+	if found.Channels != 3 || from.Channels != 1 { // else there are colours where the header says grey
+		found.Channels = from.Channels
 	}
-	if at := m.Bounds().Min; found != s.Format || at != (image.Point{}) {
+	if at := m.Bounds().Min; found != from || at != (image.Point{}) {
 		return nil, fault.New(fault.Unsupported, "the pixels are %v, at x = %d, y = %d, expected %v as the header says",
-			found, at.X, at.Y, s.Format).WithHint("convert the images to PNG: " + hintPNG)
+			found, at.X, at.Y, from).WithHint("convert the images to PNG: " + hintPNG)
 	}
 	if grey, ok := m.(*image.Gray16); ok { // big-endian
 		for i := 0; i < len(grey.Pix); i += 2 {
@@ -262,10 +247,10 @@ func (f Format) appendAny(dst, file []byte, s stored) (record []byte, err error)
 		}
 		return dst, nil
 	}
-	if grey, ok := m.(*image.Gray); ok && f == s.Format && int64(len(grey.Pix)) == f.Size() { // without a copy
+	if grey, ok := m.(*image.Gray); ok && f == from && int64(len(grey.Pix)) == f.Size() { // without a copy
 		return append(dst, grey.Pix...), nil
 	}
-	return f.AppendScaled(dst, s.draw(m).Pix, Format{Width: s.Width, Height: s.Height, Channels: 4}), nil
+	return f.AppendScaled(dst, from.draw(m, kind).Pix, Format{Width: from.Width, Height: from.Height, Channels: 4}), nil
 }
 
 // AppendScaled appends an opaque picture of the format from, of 8 bits, as one of f. If f has fewer
@@ -292,8 +277,8 @@ func (f Format) AppendScaled(dst, samples []byte, from Format) []byte {
 // draw returns the pixels of m, with alpha as it is in m. The range of the samples of a VP8 frame
 // is that of ITU-R BT.601 for video: 16 to 235 for the luma, 16 to 240 for the others (RFC 6386,
 // section 9.2). Package draw would convert them as those of JPEG, with black as 16.
-func (s stored) draw(m image.Image) *image.RGBA {
-	pixels := image.NewRGBA(image.Rect(0, 0, s.Width, s.Height))
+func (f Format) draw(m image.Image, kind string) *image.RGBA {
+	pixels := image.NewRGBA(image.Rect(0, 0, f.Width, f.Height))
 	frame, _ := m.(*image.YCbCr)
 	switch m := m.(type) {
 	case *image.NRGBA: // which package draw would multiply by alpha
@@ -302,17 +287,15 @@ func (s stored) draw(m image.Image) *image.RGBA {
 	case *image.NYCbCrA: // opaque
 		frame = &m.YCbCr
 	}
-	if frame == nil || s.kind != "WEBP" {
+	if frame == nil || kind != "WEBP" {
 		draw.Draw(pixels, pixels.Rect, m, image.Point{}, draw.Src)
 		return pixels
 	}
-	const one = 1 << 16 // of the fixed-point numbers
 	clamp := func(v int) uint8 { return uint8(max(0, min(255, v>>16))) }
 	for y := range pixels.Rect.Dy() {
 		for x := range pixels.Rect.Dx() {
 			c := frame.YCbCrAt(x, y)
-			luma := (int(c.Y)-16)*76309 + one/2 // 255/219
-			cb, cr := int(c.Cb)-128, int(c.Cr)-128
+			luma, cb, cr := (int(c.Y)-16)*76309+1<<15, int(c.Cb)-128, int(c.Cr)-128 // 255/219 and a half, of 1<<16
 			pixels.SetRGBA(x, y, color.RGBA{R: clamp(luma + 104597*cr), G: clamp(luma - 25675*cb - 53279*cr),
 				B: clamp(luma + 132201*cb), A: 255})
 		}

@@ -50,14 +50,13 @@ func (f Format) appendPlain(dst, file []byte) (record []byte, ok bool) {
 	if n, end := d.in.Read(make([]byte, 1)); err != nil || n != 0 || end != io.EOF { // this verifies the checksum
 		return dst, false
 	}
-	record = slices.Grow(dst, (line-1)*f.Height)
 	for above, lines := d.lines[:line], d.lines[line:]; len(lines) > 0; above, lines = lines[:line], lines[line:] {
 		if !unfilter(lines[0], lines[1:line], above[1:], f.Channels) {
-			return dst, false
+			return nil, false
 		}
-		record = append(record, lines[1:line]...)
+		dst = append(dst, lines[1:line]...)
 	}
-	return record, true
+	return dst, true
 }
 
 // unfilter undoes a filter (PNG specification, 9.2) of a line, whose pixels have size bytes.

@@ -50,11 +50,11 @@ func (f Format) String() string {
 
 // Describe returns the format of the converted picture of a file.
 func (o Options) Describe(file []byte) (Format, error) {
-	s, err := inspect(file)
+	stored, _, err := inspect(file)
 	if err != nil {
 		return Format{}, err
 	}
-	return o.Convert(s.Format)
+	return o.Convert(stored)
 }
 
 // Convert returns the format of a picture once it is converted, or an error if that cannot be.
@@ -82,8 +82,8 @@ func (o Options) Convert(from Format) (Format, error) {
 }
 
 // accepts returns an error unless the picture of a file can become a record of f.
-func (f Format) accepts(s stored) error {
-	found, err := f.options.Convert(s.Format)
+func (f Format) accepts(stored Format) error {
+	found, err := f.options.Convert(stored)
 	if err != nil {
 		return err
 	}
@@ -98,13 +98,13 @@ func (f Format) accepts(s stored) error {
 	if found.Width != f.Width || found.Height != f.Height {
 		hint = fmt.Sprintf("give all images one size: --resize %dx%d", f.Width, f.Height)
 	}
-	return fault.New(fault.Malformed, "found %v, expected %v as in the first image", s.Format, f).WithHint("%s", hint)
+	return fault.New(fault.Malformed, "found %v, expected %v as in the first image", stored, f).WithHint("%s", hint)
 }
 
 // KindOf returns the kind of the image in a file, such as "PNG", or "" if it is none that is read.
 func KindOf(file []byte) string {
-	if s, err := inspect(file); err == nil || s.kind == "PNG" {
-		return s.kind
+	if _, kind, err := inspect(file); err == nil || kind == "PNG" {
+		return kind
 	}
 	return ""
 }

@@ -326,11 +326,11 @@ func TestEveryFilter(t *testing.T) {
 
 // appendSlow is Append without appendPlain.
 func (f Format) appendSlow(dst, file []byte) ([]byte, error) {
-	s, err := inspect(file)
+	stored, kind, err := inspect(file)
 	if err != nil {
 		return nil, err
 	}
-	return f.appendAny(dst, file, s)
+	return f.appendAny(dst, file, stored, kind)
 }
 
 // withLines returns a file with these filtered lines.
