@@ -184,7 +184,8 @@ func folder(files source.Files, dir string, deep bool) (tables []Table, err erro
 		return nil, checkAlone(dir, l, nil, nil)
 	} else if err != nil || l.unread != "" {
 		return nil, cmp.Or(err, unreadError(dir, l.unread))
-	} else if _, isIn := l.folders[base]; isIn && !deep && splitOf(base) != "" && len(l.folders)+len(l.files) == 1 {
+	} else if hasImages, isIn := l.folders[base]; isIn && !deep && len(l.folders)+len(l.files) == 1 &&
+		(!hasImages || splitOf(base) != "") {
 		return folder(files, source.Under(dir, base), false)
 	}
 	doubt, below := l.doubt(dir), []Table(nil)
@@ -220,8 +221,7 @@ func folder(files source.Files, dir string, deep bool) (tables []Table, err erro
 // doubt returns an error if the folders of images in dir may be splits or classes. They are splits
 // if all are called after splits, of several names, and classes if most are not, as in Places365.
 func (l listing) doubt(dir string) error {
-	isAnother := func(name string) bool { return splitOf(name) != splitOf(l.splits[0]) }
-	several := slices.ContainsFunc(l.splits, isAnother)
+	several := slices.ContainsFunc(l.splits, func(name string) bool { return splitOf(name) != splitOf(l.splits[0]) })
 	if several && l.classes == nil || len(l.splits)+len(l.classes) < 2 ||
 		!several && len(l.splits) < max(1, len(l.classes)) {
 		return nil
