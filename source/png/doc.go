@@ -19,7 +19,7 @@
 //     labels in a file and the caller knows no classes, as it is for rule 5.
 //  4. The positions of the folder names among the classes that the caller knows.
 //  5. The positions of the folder names, sorted, as in ImageFolder, over all splits, which a
-//     warning lists. Errors: names not in UTF-8, one folder or images, an empty one, other numbers.
+//     warning lists. Errors: no UTF-8, one folder or images, an empty one, other numbers or lists.
 //
 // Links that lead out of the folder are errors, and so are images that are no regular files, and
 // files that may have the labels of images that have none. All names and labels are in memory.

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,7 +124,7 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	case classes != nil:
 		places = schema.LabelsByName(schema.FolderNames(classes), classes)
 	default:
-		classes, places, err = all, schema.LabelsByName(all), t.inOrder(all)
+		classes, places, err = all, schema.LabelsByName(all), t.inOrder(all, o)
 	}
 	if err != nil {
 		return err
@@ -152,7 +154,7 @@ func (t *table) addLabels(name string, places map[string]string, classes []strin
 
 // inOrder warns that the class folders are numbered in the order of their names, all of which are
 // given, or returns an error if other programs may not do so or a name is another number.
-func (t *table) inOrder(all []string) error {
+func (t *table) inOrder(all []string, o source.ReadOptions) error {
 	var lines []string
 	for label, name := range all {
 		n, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(name), ".0"), 10, 64)
@@ -171,6 +173,32 @@ func (t *table) inOrder(all []string) error {
 	}
 	t.info.Warnings = append(t.info.Warnings, "class folders are numbered in the order of their names: "+
 		strings.Join(lines, ", ")+"; for other numbers, list the names in their order in a file: --classes FILE")
+	return cmp.Or(checkLists(t.path, all, o), checkLists(filepath.Join(t.path, ".."), all, o))
+}
+
+// listNumber matches what may stand around a name in a list of classes.
+var listNumber = text.Pattern(`(?m)^\x{feff}?[ \t]*(\d+[ \t:,]+)?|[ \t\r]+$`)
+
+// checkLists returns an error if a text in dir lists these names, but not as the first labels.
+func checkLists(dir string, names []string, o source.ReadOptions) error {
+	lists, _ := fs.Glob(os.DirFS(dir), "*.txt")
+	for _, name := range lists {
+		list := filepath.Join(dir, name)
+		if info, err := os.Stat(list); err != nil || !MayLabel(name) || !info.Mode().IsRegular() || info.Size() > 1e6 {
+			continue
+		}
+		content, _ := os.ReadFile(list)
+		lines := strings.Split(listNumber().ReplaceAllString(string(content), ""), "\n")
+		labels := schema.LabelsByName(schema.FolderNames(lines), lines)
+		isUnknown := func(name string) bool { return labels[name] == "" || o.Like != nil } // to be compared
+		for label, name := range names {
+			if found := labels[name]; found != strconv.Itoa(label) && !slices.ContainsFunc(names, isUnknown) {
+				return fault.New(fault.Usage, "the class folder %s may be label %s, as in %s, or, by the order of "+
+					"names, %d", name, found, list, label).WithHint("give a list of names in the order of labels, "+
+					"such as --classes %s; or move this file away", text.Path(list))
+			}
+		}
+	}
 	return nil
 }
 
@@ -216,16 +244,14 @@ func (t *table) readMetadata() (names []string, texts map[string][]string, err e
 // arrange returns the columns of lines, but for file_name, in the order of the rows.
 func (t *table) arrange(names []string, lines [][]string) ([]string, map[string][]string, error) {
 	texts := map[string][]string{}
-	for i, name := range names {
-		names[i] = strings.TrimSpace(name)
-	}
-	key := slices.Index(names, "file_name")
+	key := slices.IndexFunc(names, func(name string) bool { return strings.TrimSpace(name) == "file_name" })
 	if key < 0 {
 		return nil, nil, fault.New(fault.Malformed, "found the columns %s, expected file_name and label",
 			strings.Join(names, ", ")).WithHint("rename its columns, or move the file away to read the images alone")
 	}
 	for i, name := range names {
-		if name == "" || name == t.columns[0].Name || slices.Contains(names[:i], name) {
+		name = strings.TrimSpace(name)
+		if names[i] = name; name == "" || name == t.columns[0].Name || slices.Contains(names[:i], name) {
 			return nil, nil, fault.New(fault.Malformed, "column %d has the name %q, expected another", i+1, name).
 				WithHint("rename or remove the column; pandas leaves out row numbers with to_csv(…, index=False)")
 		}
@@ -289,10 +315,9 @@ func (t *table) addNumbers(name string, texts []string, like []source.Column) er
 	if i := slices.IndexFunc(like, func(c source.Column) bool { return c.Name == name && c.Scalar() }); i >= 0 {
 		d = like[i].DType
 	}
-	if !d.Float() {
-		if t.addIntegers(source.Column{Name: name}, texts, source.ReadOptions{DType: d}) == nil {
-			return nil
-		}
+	if !d.Float() && t.addIntegers(source.Column{Name: name}, texts, source.ReadOptions{DType: d}) == nil {
+		return nil
+	} else if !d.Float() {
 		d = idx.Float64
 	}
 	return t.add(source.Column{Name: name, DType: d}, texts, func(dst []byte, text string) *fault.Error {

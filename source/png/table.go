@@ -182,7 +182,7 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		if MayLabel(name) {
 			t.beside = name
 		}
-		return t.inFile(name, checkOther(filepath.Join(t.path, name)))
+		return t.inFile(name, t.checkOther(name))
 	case kind == "":
 		return nil
 	case mode != 0:
@@ -197,14 +197,11 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		WithHint("%s", hint))
 }
 
-// checkOther returns an error if the file at path, not named like an image, is one that is read.
-func checkOther(path string) error {
-	f, err := os.Open(path)
-	if err != nil { // it is not read
-		return nil
-	}
-	defer f.Close() // read-only: an error does not matter
-	if _, kind, _ := image.DecodeConfig(io.LimitReader(f, 16)); kind != "" {
+// checkOther returns an error if the file of this name, which is not that of an image, has one.
+func (t *table) checkOther(name string) error {
+	begin, _ := t.readFile(nil, file{name: name}, 16) // if it cannot be read, it is not
+	if _, kind, _ := image.DecodeConfig(bytes.NewReader(begin)); kind != "" {
+		path := filepath.Join(t.path, name)
 		return fault.New(fault.Malformed, "found a %s image, expected a name that ends with .%s", strings.ToUpper(kind),
 			kind).WithHint("move it away; or rename it: mv -n %s %s", text.Path(path), text.Path(path+"."+kind))
 	}
