@@ -149,8 +149,7 @@ func (w *writing) check(ctx context.Context, in *inputs) (err error) {
 	return err
 }
 
-// checkExpected returns an error unless the jobs have what --expect names. rows returns the number
-// of rows of a job, −1 if it is not known yet.
+// checkExpected returns an error unless jobs have what --expect names; rows may be −1, if unknown.
 func checkExpected(r *request, jobs []*job, rows func(*job) int64) error {
 	for _, e := range r.expected {
 		var splits []string
@@ -179,17 +178,17 @@ func checkExpected(r *request, jobs []*job, rows func(*job) int64) error {
 	return nil
 }
 
-// checkClassesUsed returns an error if --classes is given but not used: no output has a label whose
-// names it can hold, no rows are selected by them, and no input has class names in place of labels.
+// checkClassesUsed returns an error if --classes is given but not used: no output or report holds
+// the names of its label, no rows are selected by them, and no input has names in place of labels.
 func checkClassesUsed(r *request, jobs []*job, outputs []*output) error {
-	usedByInput := slices.ContainsFunc(jobs, func(j *job) bool { return source.About(j.table).Classes })
-	storesNames := func(out *output) bool {
-		f, named := out.format, func(c source.Column) bool { return c.Classes != nil }
-		return slices.ContainsFunc(out.job.table.Columns(), named) &&
-			(f.Folder && !slices.Contains([]string{"", "labels"}, out.options.Layout) || isColumnar(f) || f.Beside ||
-				r.ClassColumn && f.ClassColumn)
+	isNamed := func(c source.Column) bool { return c.Classes != nil }
+	named := func(j *job) bool { return slices.ContainsFunc(j.table.Columns(), isNamed) }
+	uses := func(j *job) bool { return source.About(j.table).Classes || r.Reported && named(j) }
+	holds := func(o *output) bool {
+		f, plain := o.format, slices.Contains([]string{"", "labels"}, o.options.Layout)
+		return named(o.job) && (f.Folder && !plain || isColumnar(f) || f.Beside || f.ClassColumn && r.ClassColumn)
 	}
-	if r.Classes == "" || usedByInput || r.choice.ByClass() || slices.ContainsFunc(outputs, storesNames) {
+	if r.Classes == "" || r.choice.ByClass() || slices.ContainsFunc(jobs, uses) || slices.ContainsFunc(outputs, holds) {
 		return nil
 	}
 	return usagef("no output uses --classes").

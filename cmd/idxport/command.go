@@ -81,7 +81,8 @@ func (c command) start(ctx context.Context, r *report, words []string) error {
 	case prints && len(s.Inputs) > most:
 		return usagef("unexpected argument %q", s.Inputs[most]).WithHint("usage: idxport %s", c.synopsis)
 	}
-	s.Stdin, s.Stdout, s.Events = r.stdin, r.stdout, convert.Events{Progress: r.progress, Message: r.message}
+	s.Stdin, s.Stdout, s.Reported = r.stdin, r.stdout, s.JSON
+	s.Events = convert.Events{Progress: r.progress, Message: r.message}
 	return c.run(ctx, r)
 }
 
