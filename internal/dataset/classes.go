@@ -30,42 +30,41 @@ func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 	}
 	text := bytes.TrimRight(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), " \t\r\n")
 	lines := strings.Split(string(text), "\n")
+	bad := func(format string, args ...any) *fault.Error {
+		return fault.New(fault.Malformed, format, args...).In(fileName).
+			WithHint("expected UTF-8 text with a class name per line, the first for label 0")
+	}
 	message, hint := idx.Foreign(text, "class names")
 	switch {
 	case len(raw) > maxBytes:
-		return nil, badClasses(fileName, "found more than %d bytes, too many for class names", maxBytes)
+		return nil, bad("found more than %d bytes, too many for class names", maxBytes)
 	case len(text) == 0:
-		return nil, badClasses(fileName, "found no class names")
+		return nil, bad("found no class names")
 	case message != "":
 		return nil, fault.New(fault.Malformed, "%s", message).WithHint("%s", hint).In(fileName)
 	case json.Valid(text) && (text[0] == '[' || text[0] == '{'):
-		return nil, badClasses(fileName, "found JSON")
+		return nil, bad("found JSON")
 	case numbered(lines) || numbered(lines[1:]):
-		return nil, badClasses(fileName, "found numbers beside the names, as in %q", lines[len(lines)-1])
+		return nil, bad("found numbers beside the names, as in %q", lines[len(lines)-1])
 	case otherNotation().Match(text):
-		return nil, badClasses(fileName, "found a header, a comment or a list in another notation: %.40q", lines[0]).
+		return nil, bad("found a header, a comment or a list in another notation: %.40q", lines[0]).
 			WithHint("expected a class name per line, the first for label 0; if this is one, put a space before it")
 	case len(lines) > maxClasses:
-		return nil, badClasses(fileName, "found %d lines, expected at most %d", len(lines), maxClasses)
+		return nil, bad("found %d lines, expected at most %d", len(lines), maxClasses)
 	}
 	seen := map[string]int{}
 	for i, line := range lines {
 		name := strings.TrimSpace(line)
 		if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-			return nil, badClasses(fileName, "line %d: found %q, expected UTF-8 without control characters", i+1, name)
+			return nil, bad("line %d: found %q, expected UTF-8 without control characters", i+1, name)
 		}
 		if first, ok := seen[name]; ok && name != "" {
-			return nil, badClasses(fileName, "line %d: the name %q is already on line %d", i+1, name, first)
+			return nil, bad("line %d: the name %q is already on line %d", i+1, name, first)
 		}
 		seen[name] = i + 1
 		classes = append(classes, name)
 	}
 	return classes, nil
-}
-
-func badClasses(fileName, format string, args ...any) *fault.Error {
-	return fault.New(fault.Malformed, format, args...).In(fileName).
-		WithHint("expected UTF-8 text with a class name per line, the first for label 0")
 }
 
 // otherNotation matches names after a header or a comment, in quotes or brackets, or with other

@@ -18,10 +18,9 @@ import (
 type Prober interface {
 	// Header reads the header, decompressing it if needed. With an error, it has no dimensions.
 	Header(path string) (idx.Header, error)
-	// SHA256 returns the hash, in hexadecimal, of the first records, decompressed. If these are
-	// all, it checks the end of the file, too. It is called only for files with compressed copies,
-	// and for labels and images with the header of published ones, which stay unknown after an
-	// error; the next reader of the file reports it.
+	// SHA256 returns the hexadecimal hash of the first records, decompressed; if these are all, it
+	// checks the end of the file. It is called only for files with compressed copies, and for those
+	// with the header of published ones; the next reader of the file reports its error.
 	SHA256(path string, records int64) (string, error)
 }
 
@@ -33,11 +32,10 @@ type Input struct {
 
 // Options control Find. The zero value finds everything.
 type Options struct {
-	// Dataset is the Name of one of Known, DatasetNone to recognise none, or empty to recognise it
-	// by its files. In a folder with several data sets it selects one.
-	Dataset string
+	Dataset string   // Name of one of Known, which it selects; DatasetNone; empty: judge by the files
 	Split   []string // names of splits, ignoring case ("t10k" is "test"), which must exist; empty: all
 	Damaged bool     // accept files that cannot be read or do not fit each other, for inspection
+	Shaped  bool     // images that are one vector get the shape of records
 	Holdout bool     // tables of splits beside IDX files may be outputs of --holdout
 	Files   source.Files
 	Table   func(name string) bool // reports whether a file of the name is a table; may be nil
@@ -92,10 +90,8 @@ func Find(inputs []Input, p Prober, o Options) ([]Split, error) {
 	o.Files = cmp.Or[source.Files](o.Files, source.Local{})
 	f := finder{Prober: p, options: o}
 	for _, in := range inputs {
-		if in.Path == source.Stdin {
-			continue
-		}
 		switch info, err := o.Files.Stat(in.Path); {
+		case in.Path == source.Stdin:
 		case err != nil:
 			return nil, fault.In(in.Path, err)
 		case info.IsDir():
@@ -144,9 +140,8 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 	names := make([]Name, len(inputs))
 	for i, in := range inputs {
 		if names[i] = ParseName(in.Path); in.Path == source.Stdin {
-			names[i] = Name{Role: Data, Stem: "stdin"}
-		}
-		if strings.Trim(names[i].Stem, ".") == "" { // ".idx", "...idx": an output cannot be named "", "." or ".."
+			names[i].Stem = "stdin"
+		} else if strings.Trim(names[i].Stem, ".") == "" { // of ...idx: no output has such a name
 			names[i].Stem = names[i].Role.String()
 		}
 		file := File{Path: in.Path, Role: names[i].Role, Name: cmp.Or(in.Name, names[i].Role.String())}
@@ -180,7 +175,8 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 			return nil, err
 		}
 	}
-	isMixed := s.Name == "" && slices.ContainsFunc(names, func(n Name) bool { return n.Split != "" })
+	isSure := func(f File) bool { return f.Split() != "" }
+	isMixed := Common(s.Files, File.Split) == "" && slices.ContainsFunc(s.Files, isSure)
 	if isMixed && !f.options.Damaged && slices.ContainsFunc(inputs, func(in Input) bool { return in.Name == "" }) {
 		return nil, fault.New(fault.Usage, "the files belong to different splits: %s", baseNames(s.Files)).
 			WithHint("give those of one split, or name the columns: image=FILE label=FILE")
@@ -228,6 +224,9 @@ func (f finder) isVector(path string) bool {
 func named(a, b string, mayLabel func(path string) bool) string {
 	forms := map[[2]bool]string{{true, false}: "label=%s image=%s", {false, true}: "image=%s label=%s"}
 	form := cmp.Or(forms[[2]bool{mayLabel(a), mayLabel(b)}], "left=%s right=%s")
+	if ParseName(a).Role == Image { // b is not named as its labels
+		form = "image=%s other=%s"
+	}
 	return fmt.Sprintf(form, text.Quote(a), text.Quote(b))
 }
 
@@ -253,18 +252,35 @@ func baseNames[F interface{ base() string }](files []F) string {
 
 func (f File) base() string { return source.Base(f.Path) }
 
+// Split returns the split that the name of f, or else of its folder, names, or "".
+func (f File) Split() string {
+	return cmp.Or(ParseName(f.Path).Split, ParseName(source.Above(f.Path)).Split)
+}
+
 // ErrSwapped is the cause of the error for images and labels under each other's names.
 var ErrSwapped = errors.New("images and labels are swapped")
 
 // checkSwapped refuses a column of images with single numbers beside a column of labels with larger
-// records. Labels of rank 2 are allowed beside real images (QMNIST).
+// records, and a file of either with the records of the other, if its name has the type of its own.
+// Labels of rank 2 are allowed beside real images (QMNIST).
 func (f finder) checkSwapped(s *Split) error {
 	image, label := fileOf(s, Image), fileOf(s, Label)
-	if f.options.Damaged || len(image.Header.Dims) != 1 || len(label.Header.Dims) < 2 {
+	says := func(f File) (rank int) { _, _ = fmt.Sscanf(ParseName(f.Path).Format, "idx%d", &rank); return rank }
+	wrong, other := label, Image
+	switch isNumbers := len(image.Header.Dims) == 1; {
+	case f.options.Damaged:
+		return nil
+	case isNumbers && len(label.Header.Dims) > 1:
+		return fault.New(fault.Malformed, "%v: this file, read as images, is %s, and %s, read as labels, is %s",
+			ErrSwapped, image.Header, label.base(), label.Header).In(image.Path).
+			WithHint("if the file names are wrong, say which file is which: image=%s label=%s",
+				text.Quote(label.Path), text.Quote(image.Path)).Because(ErrSwapped)
+	case isNumbers && says(image) > 1 && !f.options.Shaped:
+		wrong, other = image, Label
+	case len(label.Header.Dims) < 3 || says(label) != 1:
 		return nil
 	}
-	return fault.New(fault.Malformed, "%v: this file, read as images, is %s, and %s, read as labels, is %s",
-		ErrSwapped, image.Header, label.base(), label.Header).In(image.Path).
-		WithHint("if the file names are wrong, say which file is which: image=%s label=%s",
-			text.Quote(label.Path), text.Quote(image.Path)).Because(ErrSwapped)
+	return fault.New(fault.Malformed, "found %s, expected %ss, as its name says", wrong.Header, wrong.Role).
+		In(wrong.Path).WithHint("download it again, or if only its name is wrong, rename it, or give %s=%s",
+		other, text.Quote(wrong.Path))
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -126,8 +127,8 @@ func (f finder) checkApart(all []candidate) error {
 
 // ErrApart returns the error for files that may be columns of one table, the labels by mayLabel.
 func ErrApart(a, b string, mayLabel func(path string) bool) error {
-	return fault.New(fault.Usage, "%s and %s may be two tables or columns of one: neither is named as images or labels",
-		a, b).WithHint("give one at a time, or name the columns: %s", named(a, b, mayLabel))
+	return fault.New(fault.Usage, "%s and %s may be two tables or columns of one: their names do not tell", a, b).
+		WithHint("give one at a time, or name the columns: %s", named(a, b, mayLabel))
 }
 
 // checkSplits requires every requested split to exist.
@@ -159,7 +160,8 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 		c := candidate{path: source.Under(dir, e.Name()), name: ParseName(e.Name())}
 		ext := filepath.Ext(lowerASCII(c.name.Stem)) // train.images is IDX, perhaps, and images.txt is not
 		isIDX := c.name.Format != "" || c.name.Role != Data && (ext == "" || roleOf(ext[1:]) != Data)
-		if !isIDX || !regular(c.path, e) {
+		isRegular := func() bool { info, err := os.Stat(c.path); return err == nil && info.Mode().IsRegular() }
+		if !isIDX || !e.Type().IsRegular() && !isRegular() {
 			if others = append(others, e.Name()); f.options.Table != nil && f.options.Table(e.Name()) {
 				tables = append(tables, e.Name())
 			}
@@ -177,14 +179,17 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 		}
 		found = append(found, c)
 	}
+	var inside []string
 	if found == nil {
-		found = inFolders(dir, entries)
+		found, inside = inFolders(dir)
 	}
 	if found == nil {
 		e := fault.New(fault.NotFound, "found no IDX files, and no others that idxport reads").In(dir).
 			WithHint("finish downloads and unpack archives first; IDX files are found by names such as " +
 				"train-images-idx3-ubyte.gz, others are given one by one")
-		if slices.ContainsFunc(entries, fs.DirEntry.IsDir) {
+		if inside != nil {
+			e.Hint = "subfolders are not searched; give one that has files: " + strings.Join(inside, ", ")
+		} else if slices.ContainsFunc(entries, fs.DirEntry.IsDir) {
 			e.Hint = "subfolders are not searched; give the one that has files, such as MNIST/raw in the root of " +
 				"torchvision, or class folders with images, such as train/train of a data set of Kaggle"
 		} else if len(notes) > 0 {
@@ -203,28 +208,33 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	return found, notes, nil
 }
 
-// inFolders returns the files in folders of their own names, into which 7-Zip unpacks archives:
-// train-images-idx3-ubyte/train-images.idx3-ubyte.
-func inFolders(dir string, folders []fs.DirEntry) (found []candidate) {
-	for _, e := range folders {
-		for _, name := range slices.Compact([]string{e.Name(), strings.Replace(e.Name(), "-idx", ".idx", 1)}) {
-			c := candidate{path: source.Under(source.Under(dir, e.Name()), name), name: ParseName(name)}
-			if e.IsDir() && c.name.Format != "" && regular(c.path, e) {
+// inFolders returns the IDX files in folders of their own names, into which 7-Zip unpacks archives:
+// train-images-idx3-ubyte/train-images.idx3-ubyte; and the folders with others, quoted.
+func inFolders(dir string) (found []candidate, others []string) {
+	for _, pattern := range []string{"*/*[iI][dD][xX]*", "*/*/*[iI][dD][xX]*"} {
+		names, _ := fs.Glob(os.DirFS(dir), pattern) // none of object storage
+		for _, name := range names {
+			above, c := path.Dir(name), candidate{path: source.Under(dir, name), name: ParseName(name)}
+			switch {
+			case c.name.Format == "" || name[0] == '.':
+			case c.base() == above || c.base() == strings.Replace(above, "-idx", ".idx", 1):
 				found = append(found, c)
+			default:
+				others = append(others, text.Path(source.Under(dir, above)))
 			}
 		}
 	}
-	return found
+	return found, slices.Compact(others)
 }
 
 // unreadName matches names of IDX files with more behind them: of archives, unfinished downloads,
 // second downloads by wget (.gz.1), backups.
 var unreadName = text.Pattern(`(?i)^(.*(?:\bidx[0-9]+[-.][a-z]+|\.idx[0-9]*\b)(?:\.(?:gz|zst|xz|bz2))?)[^-a-z].*$`)
 
-// checkUnread returns an error for the file name in dir, which is not read, if it may be a column
-// that none of found is: it is named like an IDX file, but has more extensions, such as .zip, or is
-// a folder, or a link to nothing; or it is an image, or a table of their prefix, and none has its
-// role, or its split train or test if they have splits. Other splits may be outputs of --holdout.
+// checkUnread returns an error for name in dir, which is not read, if it may be a column that none
+// of found is: it is named like an IDX file, but has more extensions, such as .zip, or is a folder,
+// or a link to nothing; or it is an image, or a table of their prefix, and none has its role, or
+// its split train or test if they have splits. Other splits may be outputs of --holdout.
 func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) error {
 	base := unreadName().ReplaceAllString(name, "$1")
 	n, isImage := ParseName(base), source.ImageName().MatchString(name)
@@ -254,11 +264,6 @@ func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) e
 	}
 	return fault.New(fault.Usage, "%s, and no other is column %q of its split", what, n.Role).
 		In(source.Under(dir, name)).WithHint("%s, move it away, or choose with --split", advice)
-}
-
-func regular(path string, e fs.DirEntry) bool {
-	info, err := os.Stat(path) // of what a link leads to
-	return e.Type().IsRegular() || err == nil && info.Mode().IsRegular()
 }
 
 // groupFiles groups the candidates that have the same key, in the order of the keys.
@@ -306,15 +311,10 @@ func (f finder) table(dir string, files []candidate) (Split, error) {
 // prefix, the name of a lone file or of the folder.
 func tableStem(dir string, files []candidate) string {
 	first := files[0].name
-	switch {
-	case first.Role == Data && first.Stem != "" && files[0].column == "":
-		return first.Stem
-	case first.Prefix != "":
-		return first.Prefix
-	case len(files) == 1 && first.Stem != "":
-		return first.Stem
+	if first.Role == Data && files[0].column == "" || first.Prefix == "" && len(files) == 1 {
+		return cmp.Or(first.Stem, FolderName(dir))
 	}
-	return FolderName(dir)
+	return cmp.Or(first.Prefix, FolderName(dir))
 }
 
 // FolderName returns the last element of dir, also for "." and "..", and "data" for the root.
@@ -326,15 +326,14 @@ func FolderName(dir string) string {
 
 // choose chooses one of the files with the same role in a table.
 func (f finder) choose(files []candidate) (file File, notes []string, err error) {
-	isExtended := func(c candidate) bool { // QMNIST's extended labels include the plain ones
-		return c.name.Dataset == "qmnist" && c.name.Role == Label && c.name.Format == "idx2-int"
-	}
+	// QMNIST's extended labels include the plain ones.
+	isExtended := func(c candidate) bool { return c.name.Dataset == "qmnist" && c.name.Format == "idx2-int" }
 	if less := slices.DeleteFunc(slices.Clone(files), isExtended); len(less) > 0 && len(less) < len(files) {
 		files = slices.DeleteFunc(files, func(c candidate) bool { return !isExtended(c) })
 		notes = []string{fmt.Sprintf("skipped %s: %s has the same labels and more", baseNames(less), files[0].base())}
 	}
-	plain := func(c candidate) string { // its name without the extension of the compression
-		return strings.TrimSuffix(c.base()[:len(c.base())-len(c.name.Compression)], ".")
+	plain := func(c candidate) string {
+		return strings.TrimRight(c.base()[:len(c.base())-len(c.name.Compression)], ".")
 	}
 	for _, c := range files[1:] {
 		if plain(c) != plain(files[0]) {

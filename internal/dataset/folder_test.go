@@ -93,7 +93,7 @@ func TestFolderErrors(t *testing.T) {
 	for name, test := range map[string]refusal{
 		"empty": {want: fault.NotFound, message: ": found no IDX files", hint: "train-images-idx3-ubyte.gz"},
 		"subfolders": {files: []string{"MNIST/raw/train-images-idx3-ubyte 1 2 2", "x/y/z/t10k-images-idx3-ubyte 1 2 2"},
-			want: fault.NotFound, hint: "MNIST/raw"},
+			want: fault.NotFound, hint: "files: "},
 		"one index": {files: []string{"pack.idx=\xfftOc...."}, want: fault.NotFound,
 			message: "skipped, not IDX: |pack.idx: at byte 0: "},
 		"dash and dot": {files: []string{images + " 1 2 2", "train-images.idx3-ubyte 1 2 2"}, want: fault.Usage,

@@ -73,21 +73,17 @@ func (f finder) identifyByLabels(splits []*Split) {
 // compare compares the files of s that have the roles with the published ones. If they are those of
 // another data set, or images do not belong to the labels, only the user's word still counts.
 func (f finder) compare(s *Split, roles []Role) {
-	for _, role := range roles {
+	for i := 0; i < len(roles) && s.Dataset != nil; i++ {
 		d := s.Dataset
-		if d == nil {
-			return
-		}
-		found, alike := f.published(s, role)
+		found, alike := f.published(s, roles[i])
 		doubtful := len(roles) == 1 && slices.Contains(alike, d.Name)
 		if found != nil { // QMNIST has images, labels and classes of MNIST
 			doubtful = !slices.Equal(found.Classes, d.Classes) || found.Transposed != d.Transposed
 		}
-		if !doubtful {
-			continue
+		if doubtful {
+			s.Doubt = fmt.Sprintf("judging by %s, this is %s, but not by its %ss", s.Evidence, d.Title, roles[i])
 		}
-		s.Doubt = fmt.Sprintf("judging by %s, this is %s, but not by its %ss", s.Evidence, d.Title, role)
-		if s.Evidence != ByOption {
+		if doubtful && s.Evidence != ByOption {
 			s.Dataset, s.Doubt = nil, s.Doubt+": the classes have no names without --dataset"
 		}
 	}

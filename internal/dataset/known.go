@@ -57,9 +57,7 @@ func Lookup(name string) (Info, error) {
 
 // knownTable is the table of the published data sets. An entry is
 //
-//	NAME: TITLE
-//	homepage URL
-//	license NAME, as the publisher names it
+//	NAME | TITLE | LICENSE | HOMEPAGE, as in Info
 //	split NAME RECORDS
 //	classes NAMES, separated by commas, of the labels from 0 on; empty where there is no such label
 //	columns NAMES of the numbers of a label
@@ -73,16 +71,12 @@ var knownTable string
 func Known() (all []Info) {
 	for entry := range strings.SplitSeq(strings.TrimSpace(knownTable), "\n\n") {
 		lines := strings.Split(entry, "\n")
-		d := Info{ImageShape: []int{28, 28}}
-		d.Name, d.Title, _ = strings.Cut(lines[0], ": ")
+		about := strings.Split(lines[0], " | ")
+		d := Info{Name: about[0], Title: about[1], License: about[2], Homepage: about[3], ImageShape: []int{28, 28}}
 		for _, line := range lines[1:] {
 			key, value, _ := strings.Cut(line, " ")
 			words := strings.Fields(value)
 			switch key {
-			case "homepage":
-				d.Homepage = value
-			case "license":
-				d.License = value
 			case "classes":
 				d.Classes = strings.Split(value, ", ")
 			case "columns":

@@ -75,20 +75,15 @@ var knownNames = sync.OnceValue(func() (names []string) {
 	return names
 })
 
-// cutFormat cuts the format off the end of a name, also before .idx: train-images-idx3-ubyte.idx.
-// Some write .idx3 for .idx.
+// cutFormat cuts the format off the end of a name, also before .idx or .idx3: a-idx3-ubyte.idx.
 func cutFormat(name string) (stem, format string) {
-	rest, named := strings.CutSuffix(strings.TrimRight(name, "0123456789"), ".idx")
-	if !named {
-		rest = name
+	if cut, ok := strings.CutSuffix(strings.TrimRight(name, "0123456789"), ".idx"); ok {
+		name, format = cut, "idx"
 	}
-	if m := publishedFormat().FindStringSubmatch(rest); m != nil {
+	if m := publishedFormat().FindStringSubmatch(name); m != nil {
 		return m[1], m[2] + "-" + m[3]
 	}
-	if named {
-		return rest, "idx"
-	}
-	return name, ""
+	return name, format
 }
 
 // ParseName parses the base name of path. It accepts every name; parts that it lacks are empty. The

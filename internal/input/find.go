@@ -34,7 +34,7 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 	} else {
 		probe := o.idxOptions(ctx, o.Salvage || damaged)
 		in.Splits, err = dataset.Find(o.Args, prober{ctx, probe}, dataset.Options{Dataset: o.Dataset, Split: o.Split,
-			Damaged: damaged, Holdout: o.Holdout, Files: probe.Files, Table: sources.Named})
+			Damaged: damaged, Shaped: o.Shape != nil, Holdout: o.Holdout, Files: probe.Files, Table: sources.Named})
 	}
 	if err != nil {
 		return nil, err
@@ -85,8 +85,7 @@ func (p prober) SHA256(path string, records int64) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// checkFolders returns an error if a folder is one of several inputs, or a column: a run reads one
-// folder, or the files of one table.
+// checkFolders returns an error if a folder is one of several inputs, or a column.
 func (o Options) checkFolders(ctx context.Context) (refused error) {
 	for _, arg := range o.Args { // what is missing may be a second value of a flag
 		if arg.Path == source.Stdin || len(o.Args) == 1 && arg.Name == "" {
@@ -174,6 +173,8 @@ func (o Options) splitsOfTables(tables []sources.Table) ([]dataset.Split, error)
 		slices.SortStableFunc(tables, func(a, b sources.Table) int { return role(a) - role(b) })
 	}
 	names := parseNames(tables)
+	isLoose := func(arg dataset.Input) bool { return arg.Name != "" || (dataset.File{Path: arg.Path}).Split() == "" }
+	inSplits := len(o.Args) > 1 && tables[0].Format.OneColumn && !slices.ContainsFunc(o.Args, isLoose)
 	for i, t := range tables {
 		name := names[i]
 		file := dataset.File{Path: t.Path, Role: name.Role, Name: name.Role.String()}
@@ -181,6 +182,7 @@ func (o Options) splitsOfTables(tables []sources.Table) ([]dataset.Split, error)
 		if named {
 			file.Name = o.Args[i].Name
 		}
+		name.Split = cmp.Or(map[bool]string{true: file.Split()}[inSplits], name.Split) // train/images.npy
 		split := dataset.Split{Name: name.Split, Stem: t.Name, Files: []dataset.File{file}}
 		if t.Arrays != nil {
 			inside, err := splitsInside(t, split)
@@ -259,13 +261,14 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 			return dataset.ParseName(strings.NewReplacer(".npy", "", ".npz", "").Replace(path))
 		}
 		for i, f := range s.Files {
-			own, above := parse(f.Path), source.Base(source.Above(f.Path)) // weight/train.npy
+			own, top := parse(f.Path), source.Above(source.Under(o.Args[0].Path, "x"))
+			above := map[bool]string{true: source.Base(source.Above(f.Path))}[folder && source.Above(f.Path) != top]
 			_, rest, _ := dataset.CutSplit(own.Stem)
 			if s.Name == "" {
 				rest = strings.TrimPrefix(own.Stem, s.Stem+"-")
 			}
 			if len(s.Files) > 1 && f.Name == dataset.Data.String() && f.Array == "" {
-				s.Files[i].Name = cmp.Or(own.ColumnOf(parse(a)), rest, above)
+				s.Files[i].Name = cmp.Or(own.ColumnOf(parse(a)), rest, above, f.Name) // weight/train.npy
 			}
 		}
 		if len(o.Args) == 1 || s.Files[0].Array != "" { // otherwise columns are in the order of the arguments
@@ -294,10 +297,9 @@ func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 	return i
 }
 
-// splitsInside returns the splits of t, a .npz file. Names of arrays such as x_train, test_labels
-// and train/images give the column and the split, like those of .npy files; others are columns,
-// without the split. alone is the split that the whole file would be. It names the only split if
-// the arrays do not.
+// splitsInside returns the splits of t, a .npz file. Names of arrays such as x_train, train/images
+// give the column and the split, like those of .npy files; others are columns, without the split.
+// alone is the split that the whole file would be, which names the only split if no array does.
 func splitsInside(t sources.Table, alone dataset.Split) (splits []dataset.Split, err error) {
 	parse := func(name string) dataset.Name {
 		dir, own := dataset.ParseName(path.Dir(name)), dataset.ParseName(name)

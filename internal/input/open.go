@@ -35,10 +35,7 @@ func (in *Set) Open(ctx context.Context, s dataset.Split, columns []string, raw 
 		tables = append(tables, in.narrowed(Labels(t, s, f, raw))) // tables in other formats are narrowed already
 	}
 	t, err := source.Join(in.Salvage, tables...)
-	if fault.KindOf(err) == fault.Malformed { // columns of different lengths
-		err = fault.In(s.Files[0].Path, err)
-	}
-	if err == nil {
+	if err = fault.In(s.Files[0].Path, err); err == nil {
 		err = in.checkColumns(s.Files[0].Path, t)
 	}
 	isText := func(f dataset.File) bool { return in.tables[f.Path].Format.Text }
