@@ -178,7 +178,7 @@ func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, 
 	if err != nil {
 		return nil, err
 	}
-	a.Rows, t = cut.Rows, source.CheckedLabels(cut.Table)
+	a.Rows, t = cut.Rows, source.CheckedLabels(cut.Table, c.rows == nil)
 	j := &job{split: c, raw: raw, table: t, schema: schema.Of(t, metadata(r, t, s, a)...), applied: a,
 		first: cut.First, chosen: cut.Chosen}
 	names, label := source.Index(t.Columns(), schema.ClassName), j.schema.Label()

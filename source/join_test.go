@@ -113,7 +113,7 @@ func TestJoinPassesErrors(t *testing.T) {
 	}
 	labels := fromBytes(t, "labels", file(t, idx.Uint8, []int{5}, bytesUpTo(5)),
 		Options{Name: "label", Classes: []string{"zero"}})
-	if _, err := readAll(with(CheckedLabels(labels)), 2); !errors.Is(err, fault.Malformed) {
+	if _, err := readAll(with(CheckedLabels(labels, false)), 2); !errors.Is(err, fault.Malformed) {
 		t.Errorf("decoding: found %v, expected a label without a name", err)
 	}
 	broken := errors.New("handle lost")

@@ -88,8 +88,7 @@ func Unnamed(c Column, row, label int64) error {
 		"another with --dataset NAME, or --dataset none; or leave such rows out: --where %s!=%d", c.Name, label)
 }
 
-// Unknown is the label of a row whose class is not known, as Hugging Face and TensorFlow Datasets
-// store it. It needs no class name.
+// Unknown is a label without a class, as of Hugging Face and TensorFlow Datasets. It needs no name.
 const Unknown = -1
 
 // CheckNames returns an error for the first label without a class name in data, which begins with
@@ -108,12 +107,13 @@ func (c Column) CheckNames(data []byte, first int64, unknown bool) error {
 }
 
 // CheckedLabels returns t, whose Decode fails for a label, except Unknown, that has no class name.
-func CheckedLabels(t Table) Table {
+// With inFile, the rows of t are numbered as in the file of the label, which the error then names.
+func CheckedLabels(t Table, inFile bool) Table {
 	columns := t.Columns()
 	return newDerived(t, columns, func(b, _ *Raw) error {
 		for i, c := range columns {
 			if err := c.CheckNames(b.Columns[i], b.First, true); err != nil {
-				return err
+				return fault.In(map[bool]string{true: c.Origin}[inFile], err)
 			}
 		}
 		return nil

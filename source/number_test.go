@@ -110,7 +110,7 @@ func TestCheckedLabels(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d at a time", name, batch), func(t *testing.T) {
 				t.Parallel()
 				table := CheckedLabels(fromBytes(t, "labels", file(t, test.dtype, test.dims, test.values),
-					Options{Name: "label", Classes: test.names}))
+					Options{Name: "label", Classes: test.names}), false)
 				_, err := readAll(table, batch)
 				want := fmt.Sprintf("column label, row %d: label %d has no class name", test.row, test.label)
 				switch {
@@ -132,8 +132,8 @@ func TestCheckedLabelsNameTheRowOfTheFile(t *testing.T) {
 		Options{Name: "label", Classes: []string{"zero", "one"}})
 	joined := must.Get(Join(false, scalars(t, "image", 8), labels))(t)
 	slice := must.Get(Slice(joined, 2, 8))(t)
-	_, err := readAll(CheckedLabels(slice), 3)
-	if err == nil || err.Error() != "column label, row 6: label 7 has no class name (2 known)" ||
+	_, err := readAll(CheckedLabels(slice, true), 3)
+	if err == nil || err.Error() != "labels: column label, row 6: label 7 has no class name (2 known)" ||
 		!strings.Contains(fault.HintOf(err), "--classes") {
 		t.Errorf("found %v", err)
 	}
