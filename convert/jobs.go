@@ -109,7 +109,7 @@ func (r *request) checkTogether(a, b *job) error {
 	if n := b.schema.SourceRows; n > 0 && n == a.schema.SourceRows && !slices.ContainsFunc(a.schema.Columns, isShared) {
 		return usagef("%s has the columns %s, %s has %s, and both have %s: they may be one table", a.title(),
 			source.List(a.schema.Columns), b.title(), source.List(b.schema.Columns), text.Count(n, "row")).
-			WithHint("choose with --split, join the tables, or name its files alike: train-images.npy, train-x.npy")
+			WithHint("choose with --split, join the tables, or name its files alike, such as train-images and train-x")
 	}
 	same := func(a, b source.Column) bool { return slices.Equal(a.Shape, b.Shape) }
 	if r.input.PlacesLabel() && !slices.EqualFunc(a.schema.Columns, b.schema.Columns, same) {

@@ -266,7 +266,7 @@ var ErrSwapped = errors.New("images and labels are swapped")
 func (f finder) checkSwapped(s *Split) error {
 	image, label := fileOf(s, Image), fileOf(s, Label)
 	says := func(f File) (rank int) { _, _ = fmt.Sscanf(ParseName(f.Path).Format, "idx%d", &rank); return rank }
-	wrong, other := label, Image
+	wrong, other, more := label, Image, ""
 	switch isNumbers := len(image.Header.Dims) == 1; {
 	case f.options.Damaged:
 		return nil
@@ -276,11 +276,11 @@ func (f finder) checkSwapped(s *Split) error {
 			WithHint("if the file names are wrong, say which file is which: image=%s label=%s",
 				text.Quote(label.Path), text.Quote(image.Path)).Because(ErrSwapped)
 	case isNumbers && says(image) > 1 && !f.options.Shaped:
-		wrong, other = image, Label
+		wrong, other, more = image, Label, "; --shape 28x28 reads pixels that are one vector"
 	case len(label.Header.Dims) < 3 || says(label) != 1:
 		return nil
 	}
 	return fault.New(fault.Malformed, "found %s, expected %ss, as its name says", wrong.Header, wrong.Role).
-		In(wrong.Path).WithHint("download it again, or if only its name is wrong, rename it, or give %s=%s",
-		other, text.Quote(wrong.Path))
+		In(wrong.Path).WithHint("download it again, or if only its name is wrong, rename it, or give %s=%s%s",
+		other, text.Quote(wrong.Path), more)
 }
