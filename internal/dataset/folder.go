@@ -105,12 +105,13 @@ func (f finder) findColumns(all []candidate) {
 }
 
 // checkApart returns an error if two files of separate tables may be columns of one: their names
-// begin alike, or are single words, and they have as many records, of different ranks.
+// begin or end alike, or are single words, and they have as many records, of different ranks.
 func (f finder) checkApart(all []candidate) error {
+	begin := func(n Name) string { base, _ := n.cutLast(); return base }
+	end := func(n Name) string { return lowerASCII(n.Stem[strings.IndexByte(n.Stem, '-')+1:]) } // img-val, lab-val
 	for i, c := range all {
-		base, _ := c.name.cutLast()
 		for _, other := range all[:i] {
-			if theirs, _ := other.name.cutLast(); base != theirs || tableKey(c) == tableKey(other) ||
+			if begin(c.name) != begin(other.name) && end(c.name) != end(other.name) || tableKey(c) == tableKey(other) ||
 				max(c.name.Role, other.name.Role) != Data ||
 				cmp.Or(c.name.Split, other.name.Split) != cmp.Or(other.name.Split, c.name.Split) {
 				continue
