@@ -310,7 +310,7 @@ func metadata(r *request, t source.Table, s dataset.Split, a Applied) []schema.P
 		{Key: source.KeyApplied, Value: strings.TrimPrefix(text.JSON(a), "{}")}} // empty if a lists nothing
 	for _, c := range t.Columns() {
 		key := source.ClassesKey(c.Name)
-		if c.Classes != nil && (r.ClassColumn || key != source.KeyClasses || !r.knowsNames(s)) {
+		if c.Classes != nil && (r.ClassColumn || key != source.KeyClasses || !r.knowsNames(s, c.Classes)) {
 			all = append(all, schema.Pair{Key: key, Value: text.JSON(c.Classes)})
 		}
 	}

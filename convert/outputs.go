@@ -253,7 +253,7 @@ func (out *output) perColumn(r *request, t target) (outs []*output, err error) {
 		one := *out
 		one.options.Column, one.path = i, source.Under(out.path, out.fileName(c))
 		outs = append(outs, &one)
-		if out.format.IsIDX && c.Classes != nil && !r.knowsNames(out.job.split.Split) {
+		if out.format.IsIDX && c.Classes != nil && !r.knowsNames(out.job.split.Split, c.Classes) {
 			names := one
 			names.format = sinks.ClassNames()
 			names.path = source.Under(out.path, names.fileName(c))
@@ -310,8 +310,7 @@ func (out *output) columnFor(columns []source.Column) (int, error) {
 		name, _ = sinks.SplitName(name) // with its extension, x.npy would be taken for images, like X_train.npy
 	}
 	parsed, anyName := dataset.ParseName(name), out.format.IsIDX || out.path == Stdio
-	i := source.Index(columns, parsed.Role.String())
-	only := columns[0].Name
+	i, only := source.Index(columns, parsed.Role.String()), columns[0].Name
 	wrong := parsed.Role != dataset.Data && (only == dataset.Image.String() || only == dataset.Label.String())
 	switch {
 	case len(columns) == 1 && (i == 0 || anyName || !wrong):

@@ -142,7 +142,9 @@ func (r *request) makes(match func(sinks.Format) bool) bool {
 func isColumnar(f sinks.Format) bool { return f.Codecs != nil }
 
 // knowsNames reports whether the names of labels in s are those of its data set: none were given.
-func (r *request) knowsNames(s dataset.Split) bool { return s.Dataset != nil && r.Classes == "" }
+func (r *request) knowsNames(s dataset.Split, names []string) bool {
+	return s.Dataset != nil && r.Classes == "" && slices.Equal(names, s.Dataset.Classes)
+}
 
 // isHub reports whether outputs of f are tables in the layout of the Hugging Face Hub.
 func (r *request) isHub(f sinks.Format) bool {

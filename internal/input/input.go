@@ -82,10 +82,8 @@ func (in *Set) Paths() (paths []string) {
 			paths = append(paths, all...)
 		}
 	}
-	if in.Classes != "" {
-		paths = append(paths, in.Classes)
-	}
-	return slices.DeleteFunc(paths, func(path string) bool { return path == source.Stdin })
+	isNone := func(path string) bool { return path == source.Stdin || path == "" }
+	return slices.DeleteFunc(append(paths, in.Classes), isNone)
 }
 
 // usagef returns an error about options that are wrong or contradict each other or the inputs.

@@ -56,13 +56,15 @@ func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, co
 	if isLabels(f) && s.Dataset != nil {
 		options.Classes = s.Dataset.Classes
 	}
-	if isLabels(f) && (in.classes != nil || in.Like != nil) && in.LabelColumn == "" { // else they are of that column
+	// With --label-column they are of that column. A web server is not asked for what it may lack.
+	if isLabels(f) && in.LabelColumn == "" && !strings.HasPrefix(f.Path, "http") {
 		path := source.Under(source.Above(f.Path), cmp.Or(s.Name, s.Stem)+schema.NamesExtension)
+		given := map[bool][]string{true: in.classes, false: options.Classes}[in.classes != nil || in.Dataset == ""]
 		recorded, err := in.namesIn(ctx, path)
 		if err != nil { // there is no such file, or one of another meaning
 			recorded, path = options.Classes, f.Path
 		}
-		if options.Classes, err = in.namesFor(recorded, in.classes, path); err != nil {
+		if options.Classes, err = in.namesFor(recorded, given, path); err != nil {
 			return nil, err
 		}
 	}
