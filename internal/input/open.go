@@ -56,9 +56,9 @@ func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, co
 	if isLabels(f) && s.Dataset != nil {
 		options.Classes = s.Dataset.Classes
 	}
-	// With --label-column they are of that column. A web server is not asked for what it may lack.
-	if isLabels(f) && in.LabelColumn == "" && !strings.HasPrefix(f.Path, "http") {
-		path := source.Under(source.Above(f.Path), cmp.Or(s.Name, s.Stem)+schema.NamesExtension)
+	if isLabels(f) && in.LabelColumn == "" && !strings.HasPrefix(f.Path, "http") { // else of that column, or no probe
+		stem := cmp.Or(s.Name, dataset.ParseName(f.Path).Prefix, s.Stem)
+		path := source.Under(source.Above(f.Path), stem+schema.NamesExtension)
 		given := map[bool][]string{true: in.classes, false: options.Classes}[in.classes != nil || in.Dataset == ""]
 		recorded, err := in.namesIn(ctx, path)
 		if err != nil { // there is no such file, or one of another meaning

@@ -163,9 +163,11 @@ class Save(Case):
         self.assertEqual(" ".join(sorted(path.name for path in self.folder.glob("*/*"))), "digits-images-idx3-ubyte digits-labels-idx1-ubyte "
                          "t10k-images-idx3-float t10k-labels-idx1-int train-images-idx3-float train-labels-idx1-int x-X-idx3-ubyte x-y-idx1-ubyte")  # fmt: skip
         self.assertEqual((self.folder / "digits/digits-images-idx3-ubyte").read_bytes(), encode(images))
-        idxport.save(self.folder / "digits", split="photos", image=images[::-1], label=labels)
-        tables = idxport.load(self.folder / "digits")  # have no names of splits
-        self.assertEqual([tables[name]["image"][0].tolist() for name in ("digits", "photos")], images[[0, -1]].tolist())
+        idxport.save(self.folder / "digits", split="photos", image=images[::-1], label=labels, classes=[*"bcdefghijk"])
+        digits, photos = idxport.load(self.folder / "digits").values()  # have no names of splits
+        self.assertEqual([each["image"][0].tolist() for each in (digits, photos)], images[[0, -1]].tolist())
+        again = idxport.load(FASHION, classes=self.folder / "digits/photos-classes.txt")
+        self.assertEqual((digits.classes, photos.classes, again.classes), ([], [*"bcdefghijk"], [*"bcdefghijk"]))
         path = self.folder / "emnist-letters-train.parquet"  # whose own images are transposed
         idxport.save(os.fsencode(path), image=images, label=labels, classes=dict(enumerate("\ufeffbcdefghij")))
         with unittest.mock.patch.dict(os.environ, HOME=str(self.folder)):
@@ -249,11 +251,10 @@ class Scan(Case):
         self.assertEqual(duckdb.sql("SELECT count(*) FROM stream WHERE pixel400 = 0").fetchall(), [(zeros,)])
 
     def test_pyarrow_is_not_needed(self) -> None:
-        start, end = "import idxport, sys; ", "; print(n, 'pyarrow' in sys.modules)"
         lazy = f"n = len(idxport.scan_polars({str(FASHION)!r}, split='test').collect().rows())"
         query = f"import duckdb; s = idxport.scan({str(FASHION)!r}, split='test'); n = len(duckdb.sql('SELECT label FROM s').fetchall())"
-        for code in (lazy, query):
-            self.assertEqual(subprocess.check_output([sys.executable, "-c", start + code + end], text=True), "1000 False\n")
+        for code in (f"import idxport, sys; {each}; print(n, 'pyarrow' in sys.modules)" for each in (lazy, query)):
+            self.assertEqual(subprocess.check_output([sys.executable, "-c", code], text=True), "1000 False\n")
 
     def test_conditions_keep_their_meaning(self) -> None:
         self.assertEqual(len(idxport.scan(FASHION, split="test", take=100).to_table(filter=pa.dataset.field("label") == 3)), (fashion()[1][:100] == 3).sum())
@@ -263,8 +264,7 @@ class Scan(Case):
         self.assertEqual(max(map(len, idxport.scan(FASHION, split="test").to_batches(batch_size=100))), 100)
         with unittest.mock.patch("os.getcwd", return_value=str(ROOT / "testdata")):  # files stay the same after os.chdir
             others = idxport.scan(Path(FASHION.name), split="test", where=b"label!=3")
-        query = (pl.col("label") > 2) & (pl.col("label") < 6)
-        self.assertEqual(set(pl.scan_pyarrow_dataset(others).filter(query).collect()["label"]), {4, 5})
+        self.assertEqual(set(pl.scan_pyarrow_dataset(others).filter(pl.col("label").is_between(3, 5)).collect()["label"]), {4, 5})
         self.assertEqual(duckdb.sql("SELECT count(*) FROM others WHERE label = 3").fetchall(), [(0,)])
 
     def test_in_a_notebook(self) -> None:

@@ -87,7 +87,8 @@ def load(*inputs: Path, columns: str | Sequence[str] | None = None, rows: Rows |
     """
 
     def read(made: str) -> Arrays:
-        flags = dict(columns=columns, rows=rows, split=split, **options, output=f"npy={made}/{{split}}/")
+        names = [f"arrow={made}/{{split}}.arrow"] if options.get("classes") else []  # which .npy cannot hold
+        flags = dict(columns=columns, rows=rows, split=split, **options, output=[f"npy={made}/{{split}}/", *names])
         _, report = run(arguments("convert", inputs, flags), meanwhile=lambda: needs("numpy", "numpy"))  # takes as long
         return _arrays(made, report)
 
@@ -122,9 +123,9 @@ def _arrays(made: str, report: dict[str, Any]) -> Arrays:
     # Mapped, as reading would copy them again; but Windows cannot remove a file that is open. A write
     # changes only this process's copy of a page.
     tables = Arrays()
-    assert len(report["inputs"]) == len(report["outputs"])
+    outputs = [each for each in report["outputs"] if each["format"] == "npy"]  # one for each column
     files = sorted(os.path.join(folder, name) for folder, _, names in os.walk(made) for name in names)
-    for column, output in zip(report["inputs"], report["outputs"]):
+    for column, output in zip(report["inputs"], outputs):
         shown = os.path.normpath(output["path"])  # where bytes that are not UTF-8 are U+FFFD
         file = files.pop([each.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for each in files].index(shown))
         table = tables.setdefault(os.path.dirname(file)[len(made) + 1 :], Arrays())
