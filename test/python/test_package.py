@@ -116,6 +116,7 @@ class Load(Case):
             with unittest.mock.patch("idxport._read.run", wraps=idxport._read.run, side_effect=[error, unittest.mock.DEFAULT]) as runs:
                 np.testing.assert_array_equal(idxport.load(FASHION, split="test")["image"], fashion()[0])
             self.assertRegex(str(runs.call_args_list), f"(?s)npy=/dev/shm/.*npy={tempfile.gettempdir()}/")
+        unittest.mock.patch("idxport._read.run", unittest.mock.Mock(side_effect=[TimeoutError]))(self.assertRaises)(TimeoutError, idxport.load, FASHION)
 
     def test_errors(self) -> None:
         self.addCleanup(signal.signal, signal.SIGCHLD, signal.signal(signal.SIGCHLD, signal.SIG_IGN))  # as servers do, which then get 0 from all processes
@@ -135,8 +136,7 @@ class Load(Case):
                                    ("pyspark", "spark", lambda _: idxport.spark)):  # fmt: skip
             with unittest.mock.patch.dict(sys.modules, {module: None}):
                 self.assertRaisesRegex(ModuleNotFoundError, rf"pip install 'idxport\[{extra}\]'", use, FASHION)
-        with unittest.mock.patch("polars.__version__", "1.21.0"):
-            self.assertRaisesRegex(ImportError, "expected 1.22", idxport.scan_polars, FASHION)
+        unittest.mock.patch("polars.__version__", "1.21.0")(self.assertRaisesRegex)(ImportError, "expected 1.22", idxport.scan_polars, FASHION)
 
 
 class Save(Case):
@@ -180,8 +180,8 @@ class Save(Case):
         images, labels = fashion()
         for said, arrays in (("^image: .*numbers", {"image": images, "label": labels[:-1]}), ("^label: row 0", {"label": np.array([2**40])})):
             self.assertRaisesRegex(idxport.IdxError, said, idxport.save, self.folder / "x.parquet", **arrays)
-        for path, arrays in ("x.parquet", {}), ("csv=-", {"label": labels}), ("{split}.csv", {"label": labels}), ("x.csv", {"label": labels, "split": ""}):
-            self.assertRaisesRegex((TypeError, ValueError), "needs a path|expected a name", idxport.save, path, **arrays)
+        for path, arrays in ("x", {}), ("-", y := {"y": labels}), ("{split}.csv", y), ("x.csv", {**y, "split": ""}), ("x.csv", {**y, "classes": ["a"]}):
+            self.assertRaisesRegex((TypeError, ValueError), "needs a path|expected a name|label=array", idxport.save, path, **arrays)
         columns = [pd.Series([1, None], dtype=kind) for kind in ("Int64", "Float64", "boolean", "string", "double[pyarrow]", "category", object)]
         columns += [np.ma.masked_equal([1, 2], 2), np.ma.masked, np.array({}), *(make([1, None]) for make in (list, pl.Series, pa.array, pd.array))]
         others = [*(make({"a": [1, 2], "b": columns[5]}) for make in (pd.DataFrame, pa.table, pl.DataFrame)), np.empty(0, "O"), [labels, [0]]]
@@ -281,8 +281,8 @@ class Scan(Case):
         for columns, names in (("label", ["label"]), (["label", "image"], ["label", "image"])):
             self.assertEqual(idxport.scan(FASHION, split="test", columns=columns).schema.names, names)
         self.assertRaisesRegex(ValueError, "only once", idxport.scan, "label=-")
-        whole = {"transpose": True}, {"expect": "image,label"}, {"layout": "huggingface", "label_column": "label", "columns": "image,label"}
-        self.assertEqual([len(idxport.scan(FASHION, split="test", **options)) for options in whole], [1000, 1000, 1000])
+        for whole in {"transpose": True}, {"expect": "image,label"}, {"layout": "huggingface", "label_column": "label", "columns": "image,label"}:
+            self.assertEqual(len(idxport.scan(FASHION, split="test", **whole)), 1000)
         self.assertRaisesRegex(ValueError, "columns=.* is empty", idxport.scan, FASHION, split="test", columns=[])
 
     def test_damage_is_raised_in_the_consumer(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 from collections.abc import Callable, Sequence
 
@@ -98,14 +99,12 @@ def load(*inputs: Path, columns: str | Sequence[str] | None = None, rows: Rows |
 def with_folder(work: Callable[[str], Any]) -> Any:
     """Call `work` with a new folder in memory, or if there is no room in memory, on a disk. Nobody else may read it, and it is removed at the end."""
     for in_memory in (True, False):
-        if not in_memory:
-            import tempfile
-        made = os.path.join("/dev/shm" if in_memory else tempfile.gettempdir(), f"idxport-{os.urandom(8).hex()}")
+        made = os.path.join("/dev/shm" if in_memory else importlib.import_module("tempfile").gettempdir(), f"idxport-{os.urandom(8).hex()}")
         try:
             os.mkdir(made, 0o700)
             return work(made)
         except (IdxError, OSError) as error:
-            if not in_memory or getattr(error, "code", "io") != "io":
+            if not in_memory or getattr(error, "code", "io") != "io" or getattr(error, "errno", 0) is None:  # of a signal's handler
                 raise
         finally:
             for inner, _, files in os.walk(made, topdown=False):
@@ -120,8 +119,7 @@ def _arrays(made: str, report: dict[str, Any]) -> Arrays:
     """Open the .npy files of a report, which are removed afterwards: by column or, if there are several tables, by table and column."""
     import numpy as np
 
-    # Mapped, as reading would copy them again; but Windows cannot remove a file that is open. A write
-    # changes only this process's copy of a page.
+    # Mapped, as reading would copy them again; but Windows cannot remove a file that is open. A write changes only this process's copy of a page.
     tables = Arrays()
     outputs = [each for each in report["outputs"] if each["format"] == "npy"]  # one for each column
     files = sorted(os.path.join(folder, name) for folder, _, names in os.walk(made) for name in names)

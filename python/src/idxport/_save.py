@@ -77,6 +77,8 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
             names = [classes[i] for i in range(len(classes))]  # also those of {0: "a", 1: "b"}, but not of a set
             if isinstance(classes, str) or any(not isinstance(each, str) or each != each.strip() or len(each.splitlines()) > 1 for each in names):
                 raise ValueError(f"classes={classes!r:.200}: expected a list of names, each of one line, without spaces at its ends")
+            if columns.keys().isdisjoint(("label", "labels")):
+                raise ValueError(f"classes: found the columns {', '.join(columns)}, expected that of these classes to be named label: label=array")
             options["classes"] = os.path.join(made, "classes.txt")
             with open(os.path.join(made, "classes.txt"), "w", encoding="utf-8-sig") as lines:
                 lines.writelines(f"{each}\n" for each in names)
