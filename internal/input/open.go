@@ -56,8 +56,8 @@ func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, co
 	if isLabels(f) && s.Dataset != nil {
 		options.Classes = s.Dataset.Classes
 	}
-	if isLabels(f) && in.LabelColumn == "" && !strings.HasPrefix(f.Path, "http") { // else of that column, or no probe
-		stem := cmp.Or(s.Name, dataset.ParseName(f.Path).Prefix, s.Stem)
+	if isLabels(f) && in.LabelColumn == "" && f.Path != source.Stdin && !strings.HasPrefix(f.Path, "http") {
+		stem := cmp.Or(s.Name, dataset.ParseName(f.Path).Prefix, s.Stem) // as outputs are named; servers are not asked
 		path := source.Under(source.Above(f.Path), stem+schema.NamesExtension)
 		given := map[bool][]string{true: in.classes, false: options.Classes}[in.classes != nil || in.Dataset == ""]
 		recorded, err := in.namesIn(ctx, path)
