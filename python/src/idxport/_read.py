@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 from collections.abc import Callable, Sequence
 
@@ -88,8 +87,7 @@ def load(*inputs: Path, columns: str | Sequence[str] | None = None, rows: Rows |
     """
 
     def read(made: str) -> Arrays:
-        names = [f"arrow={made}/{{split}}.arrow"] if options.get("classes") else []  # which .npy cannot hold
-        flags = dict(columns=columns, rows=rows, split=split, **options, output=[f"npy={made}/{{split}}/", *names])
+        flags = dict(columns=columns, rows=rows, split=split, **options, output=f"npy={made}/{{split}}/")
         _, report = run(arguments("convert", inputs, flags), meanwhile=lambda: needs("numpy", "numpy"))  # takes as long
         return _arrays(made, report)
 
@@ -99,7 +97,9 @@ def load(*inputs: Path, columns: str | Sequence[str] | None = None, rows: Rows |
 def with_folder(work: Callable[[str], Any]) -> Any:
     """Call `work` with a new folder in memory, or if there is no room in memory, on a disk. Nobody else may read it, and it is removed at the end."""
     for in_memory in (True, False):
-        made = os.path.join("/dev/shm" if in_memory else importlib.import_module("tempfile").gettempdir(), f"idxport-{os.urandom(8).hex()}")
+        if not in_memory:
+            import tempfile
+        made = os.path.join("/dev/shm" if in_memory else tempfile.gettempdir(), f"idxport-{os.urandom(8).hex()}")
         try:
             os.mkdir(made, 0o700)
             return work(made)
@@ -121,9 +121,9 @@ def _arrays(made: str, report: dict[str, Any]) -> Arrays:
 
     # Mapped, as reading would copy them again; but Windows cannot remove a file that is open. A write changes only this process's copy of a page.
     tables = Arrays()
-    outputs = [each for each in report["outputs"] if each["format"] == "npy"]  # one for each column
+    assert len(report["inputs"]) == len(report["outputs"])
     files = sorted(os.path.join(folder, name) for folder, _, names in os.walk(made) for name in names)
-    for column, output in zip(report["inputs"], outputs):
+    for column, output in zip(report["inputs"], report["outputs"]):
         shown = os.path.normpath(output["path"])  # where bytes that are not UTF-8 are U+FFFD
         file = files.pop([each.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for each in files].index(shown))
         table = tables.setdefault(os.path.dirname(file)[len(made) + 1 :], Arrays())
