@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -155,6 +156,13 @@ func verify(ctx context.Context, r *request) error {
 	}
 	if s := out.set.Splits[0]; s.FolderNotes != nil { // all of an output is compared
 		return usagef("%s", s.FolderNotes[0]).WithHint("give single files, such as %s", text.Path(s.Files[0].Path))
+	}
+	for _, s := range out.set.Splits { // which may be beside folders of images
+		images, err := os.Stat(filepath.Join(out.set.Args[0].Path, cmp.Or(s.Name, s.Stem)))
+		if out.set.IDX() && err == nil && images.IsDir() {
+			return usagef("%s has IDX files, and the folder %s, which is not compared", out.set.Args[0].Path, images.Name()).
+				WithHint("verify the folder and the files one by one, such as %s", text.Path(s.Files[0].Path))
+		}
 	}
 	chosen, err := chooseRows(ctx, in)
 	if err != nil {
