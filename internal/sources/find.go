@@ -282,7 +282,7 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 			return nil, fault.New(fault.Usage, "found the split %s in the folder of another, %s", own, above).
 				In(found[0].Paths[0]).WithHint("give the folder alone, or the file; or rename one")
 		}
-		if len(found) == 1 && name != "data" && found[0].Format.Name != "npy" { // shards of the Hub have names
+		if len(found) == 1 && (above != "" || own == "") && name != "data" && found[0].Format.Name != "npy" {
 			found[0].Name = stem
 			first := filepath.Base(found[0].Paths[0]) // of the parts
 			if above == "" && partName().MatchString(first) && !numberedName().MatchString(first) {
