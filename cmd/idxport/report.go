@@ -64,9 +64,14 @@ func (r *report) showError(err error) {
 	}
 }
 
-// hintOf returns the hint of err. If it has a flag that this command lacks, it says whose that is.
+// hintOf returns the hint of err. If it has a flag that this command lacks, it says whose that is;
+// for a file that is not there, it has the names in its folder that are near.
 func (r *report) hintOf(err error) string {
 	hint := fault.HintOf(err)
+	if e, ok := errors.AsType[*fault.Error](err); ok && hint == "" && errors.Is(err, fs.ErrNotExist) {
+		names, _ := fs.Glob(os.DirFS(filepath.Dir(e.Path)), "*") // none of a URL
+		hint = text.DidYouMean(filepath.Base(e.Path), names)
+	}
 	for word := range strings.FieldsSeq(hint) {
 		flag := strings.TrimRight(word, ",;:.)")
 		isFlag := strings.HasPrefix(flag, "--") && flagNamed(allFlags(), flag) != nil

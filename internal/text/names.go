@@ -51,7 +51,7 @@ func DidYouMean(name string, names []string) string {
 	if closest := Nearest(name, names); len(family) == 0 && closest != "" {
 		family = []string{closest}
 	}
-	if last := len(family) - 1; last >= 0 {
+	if last := min(len(family), 9) - 1; last >= 0 {
 		return "did you mean " + strings.TrimPrefix(strings.Join(family[:last], ", ")+" or "+family[last], " or ") + "?"
 	}
 	return ""
