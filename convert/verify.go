@@ -158,9 +158,10 @@ func verify(ctx context.Context, r *request) error {
 		return usagef("%s", s.FolderNotes[0]).WithHint("give single files, such as %s", text.Path(s.Files[0].Path))
 	}
 	for _, s := range out.set.Splits { // which may be beside folders of images
-		images, err := os.Stat(filepath.Join(out.set.Args[0].Path, cmp.Or(s.Name, s.Stem)))
+		path := ofOutput.Args[0].Path
+		images, err := os.Stat(filepath.Join(path, cmp.Or(s.Name, s.Stem)))
 		if out.set.IDX() && err == nil && images.IsDir() {
-			return usagef("%s has IDX files, and the folder %s, which is not compared", out.set.Args[0].Path, images.Name()).
+			return usagef("%s has IDX files, and the folder %s, which is not compared", path, images.Name()).
 				WithHint("verify the folder and the files one by one, such as %s", text.Path(s.Files[0].Path))
 		}
 	}
