@@ -94,7 +94,13 @@ func (n *node) describe() columnar.Field {
 	value := n.innermost()
 	lists := value.maxRepetition
 	_, decimal := value.LogicalType.Value.(*format.DecimalType)
-	f := columnar.Field{Name: n.Name, Type: value.typeName(), Number: value.number, Size: int(n.TypeLength.V)}
+	typeName := "values of the type " + cmp.Or(value.LogicalType.String(), value.Type.V.String())
+	if value.index < 0 {
+		typeName = "structs"
+	} else if value.LogicalType.Value == nil && value.ConvertedType.Valid {
+		typeName += fmt.Sprintf(" (converted type %d)", value.ConvertedType.V)
+	}
+	f := columnar.Field{Name: n.Name, Type: typeName, Number: value.number, Size: int(n.TypeLength.V)}
 	switch {
 	case decimal || value.ConvertedType.V == deprecated.Decimal: // of the type BYTE_ARRAY, they are no texts
 	case n.index < 0 && lists == 0:
@@ -110,18 +116,6 @@ func (n *node) describe() columnar.Field {
 		f.Kind = columnar.Bytes
 	}
 	return f
-}
-
-// typeName returns the type of n for messages.
-func (n *node) typeName() string {
-	if n.index < 0 {
-		return "structs"
-	}
-	name := cmp.Or(n.LogicalType.String(), n.Type.V.String())
-	if n.LogicalType.Value == nil && n.ConvertedType.Valid {
-		name += fmt.Sprintf(" (converted type %d)", n.ConvertedType.V)
-	}
-	return "values of the type " + name
 }
 
 // physical has the numbers of the physical types in PLAIN pages. Truth values are bits there.
