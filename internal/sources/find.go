@@ -64,7 +64,7 @@ func As(name, path, prefix, label string) (Table, error) {
 // Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
 // and part.0, the Hub's converter as 0000. numberedName needs all numbers: parts of --rows-per-file
 // from 0 on, shards of Hugging Face from 0 to N-1, those of --part from 1 to N. Hugging Face leaves
-// cacheName beside data. Splits with otherName are not read.
+// cacheName beside data. Splits with otherName are not read, nor are archives and other packedName.
 var (
 	partName     = text.Pattern(`^part[-.]\d+\b`)
 	hubName      = text.Pattern(`^0\d{3}\.parquet$`)
@@ -72,9 +72,11 @@ var (
 	cameraName   = text.Pattern(`^_([A-Z]{2,4}_?)?\d+[_.]`) // of Nikon, Canon and others, and of Keras
 	numberedName = text.Pattern(`^(?:part-(\d{5,})-[0-9a-f]{16}|(.+)-(\d+)-of-(\d+)(?:-[0-9a-f]{16})?)\.`)
 	classMapName = text.Pattern(`(?i)(^|[-_./\\])(classes|class[-_]?(map(ping)?|names?|labels?))\.[ct]sv$`)
-	otherName    = text.Pattern(`(?i)^(` + dataset.SplitWord + `)\.(jsonl?|ndjson|xlsx?|h5|hdf5|mat|pkl|orc|avro|` +
-		`(csv|tsv|npy|npz|parquet|arrow)\.zip|(npy|npz|parquet|arrow)\.(gz|zst|xz|bz2))$`)
-	besideSplit = text.Pattern(`(?i)^masks[-_]|[-_]?(masks|20\d\d)$`)
+	otherName    = text.Pattern(`(?i)^(` + dataset.SplitWord + `)\.(jsonl?|ndjson|xlsx?|ods|h5|hdf5|mat|pkl|pth?|orc|` +
+		`avro|arff|rds|rdata|tfrecords?|(npy|npz|parquet|arrow)\.(gz|zst|xz|bz2))$`)
+	packedName = text.Pattern(`(?i)^(` + dataset.SplitWord + `|.*\.([ct]sv|np[yz]|parquet|arrow)(\.(gz|zst|xz|bz2))?)` +
+		`\.(zip|7z|rar|tar|tar\.\w+|tgz|dvc|(file)?part|partial|crdownload|download|aria2|tmp)$`)
+	besideSplit = text.Pattern(`(?i)^masks[-_]|[-_]?(masks|20\d\d|[AB])$`)
 	labelsName  = text.Pattern(`(?i)^(labels|annotations?)$`)
 	keyedName   = text.Pattern(`^[\pL_].*=.`) // not the class = of mathematical symbols
 )
@@ -112,9 +114,9 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			isFolder = err == nil && info.IsDir()
 		}
 		switch {
-		case name == "_delta_log" || name == ".hoodie" || name == "_spark_metadata":
+		case name == "_delta_log" || name == ".hoodie" || name == "_spark_metadata" || name == "_temporary":
 			l.unread = name
-		case name[0] == '.' || name == "__MACOSX" || cacheName().MatchString(name),
+		case source.IsHidden(name) || cacheName().MatchString(name),
 			name[0] == '_' && !isFolder && (picture.KindByName(name) == "" || !cameraName().MatchString(name)):
 		case isFolder && limit == 0:
 			inner, failed := list(files, path, 1<<10) // there may be a million images
@@ -153,6 +155,7 @@ var unread = map[string]struct{ name, command string }{
 	"metadata": {"a table of Iceberg",
 		`duckdb -c "COPY (FROM iceberg_scan('%s', allow_moved_paths = true)) TO '%[1]s.parquet'"`},
 	"_spark_metadata": {"a stream of Spark", `in pyspark, spark.read.parquet("%s").write.parquet("%[1]s-rows")`},
+	"_temporary":      {"a job of Spark that has not finished", "wait for it; or, if it was ended, write %s again"},
 	".hoodie": {"a table of Hudi",
 		`with the Python package hudi, HudiTableBuilder.from_base_uri("%s").build()`},
 	"=": {"a table with a column in the names of its folders",
@@ -167,7 +170,7 @@ func unreadError(dir, name string) error {
 		path = "DIR"
 	}
 	return fault.New(fault.Unsupported, "found the folder %s of %s, expected plain files", name, table.name).
-		In(dir).WithHint("write its current rows to a file: "+table.command, path)
+		In(dir).WithHint("write its rows to plain files: "+table.command, path)
 }
 
 // folder finds the tables in dir. These are its images, if it or its folders, the classes, have
@@ -219,11 +222,12 @@ func folder(files source.Files, dir string, deep bool) (tables []Table, err erro
 }
 
 // doubt returns an error if the folders of images in dir may be splits or classes. They are splits
-// if all are called after splits, of several names, and classes if most are not, as in Places365.
+// if all are called after splits, of several names, and classes if most are not, as in Places365,
+// but have names.
 func (l listing) doubt(dir string) error {
 	several := slices.ContainsFunc(l.splits, func(name string) bool { return splitOf(name) != splitOf(l.splits[0]) })
-	if several && l.classes == nil || len(l.splits)+len(l.classes) < 2 ||
-		!several && len(l.splits) < max(1, len(l.classes)) {
+	if several && l.classes == nil || l.splits == nil || len(l.splits)+len(l.classes) < 2 ||
+		!several && len(l.splits) < len(l.classes) && schema.LabelsByNumber(l.classes) == nil {
 		return nil
 	}
 	return fault.New(fault.Usage, "found images in folders that may be splits or classes: %s",
@@ -237,8 +241,11 @@ func (l listing) doubt(dir string) error {
 func checkAlone(dir string, l listing, tables, below []Table) error {
 	images, other := l.image != "" || below != nil && below[0].Format.Name == "png", ""
 	for _, name := range l.files {
+		stem, _, _ := strings.Cut(name, ".")
+		isRead := func(t Table) bool { return !t.Format.OneColumn && strings.HasPrefix(splitOf(t.Name), splitOf(stem)) }
+		isLost := packedName().MatchString(name) && !slices.ContainsFunc(slices.Concat(tables, below), isRead)
 		unpacked := slices.Contains(l.files, strings.TrimSuffix(name, filepath.Ext(name))) // train.csv of train.csv.zip
-		if images && slices.Contains(png.Unread, name) || otherName().MatchString(name) && !unpacked {
+		if images && slices.Contains(png.Unread, name) || (isLost || otherName().MatchString(name)) && !unpacked {
 			other = source.Under(dir, name)
 		}
 	}
@@ -403,15 +410,13 @@ func numberTogether(files source.Files, tables []Table) []Table {
 			}
 		}
 	}
+	isThere := func(path string) bool { _, err := files.Stat(path); return err == nil }
 	for i, t := range tables {
 		record := schema.MetadataFile
 		if len(t.folders) > 0 {
 			record, tables[i].folders, tables[i].unlisted = schema.ClassesFile, all, cmp.Or(doubt, t.unlisted)
 		}
-		if t.Format.Name != "png" {
-			continue
-		}
-		if _, err := files.Stat(source.Under(t.Path, record)); err == nil {
+		if t.Format.Name == "png" && isThere(source.Under(t.Path, record)) {
 			tables[i].unlisted, all[schema.ClassesFile] = nil, false // without images
 		}
 	}

@@ -57,6 +57,9 @@ func TestFind(t *testing.T) {
 		"a preview":              {"train.csv test.csv _preview.png runs/1/metrics.csv", "csv test 1, csv train 1"},
 		"class folders: symbols": {"=/0.png b=/1.png", "png in 1"},
 		"splits of classes":      {"train/0/0.png test/0/1.png", "png test 1, png train 1"},
+		"splits of two kinds":    {"trainA/0.png trainB/0.png testA/0.png", "png testA 1, png trainA 1, png trainB 1"},
+		"unpacked":               {"dev.zip dev.csv X.npy X.npy.xz a.csv a.csv.dvc", "npy X 1, csv a 1, csv dev 1"},
+		"folders of systems":     {"lost+found/a.png @eaDir/0.csv train.csv $RECYCLE.BIN/x", "csv train 1"},
 		"splits without labels":  {"trainSet/_0_36.png Test/0.png", "png Test 1, png trainSet 1"},
 		"splits of a name":       {"seg_train/seg_train/a/0.png seg_test/0.png", "png seg_test 1, png seg_train 1"},
 		"our class folders":      {"train/0.png test/0.png .idxport-classes", "png in 1"},
@@ -93,6 +96,10 @@ func TestRefused(t *testing.T) {
 		"a/0/0.png b/train/c/d.png":    {fault.Usage, "DIR/b: found splits of images in it, expec", "alone: DIR/b;"},
 		"train/x_test.npy":             {fault.Usage, "x_test.npy: found the split test in the folder of", "alone"},
 		"part-0.csv part-1.parquet":    {fault.Usage, "found in in two formats, part-0.csv and part-1.parquet", ""},
+		"test.csv my_train.csv.gz.dvc": {fault.Usage, "found both DIR/my_train.csv.gz.dvc and DIR/test.csv", "away"},
+		"train.zip test/0.png":         {fault.Usage, "found both DIR/train.zip and DIR/test, expected", "away"},
+		"a/y.npy.part a/X.npy":         {fault.Usage, "found both DIR/a/y.npy.part and DIR/a/X.npy", "away"},
+		"_temporary/0/x part-0.csv":    {unsupported, "_temporary of a job of Spark that has not", "write DIR again"},
 		"train.csv train.csv.gz":       {fault.Usage, "found train in two formats", "of the files: DIR/train.csv.gz"},
 		"a-00000-of-00002.csv":         {fault.Malformed, "found 1 file of a, such as a-00000-of-00002", "DIR/a-"},
 		"a-1-of-2.csv a-2-of-3.csv":    {fault.Malformed, "of a, such as a-2-of-3.csv, expected all", "DIR/a-2"},
@@ -144,6 +151,7 @@ func TestDoubts(t *testing.T) {
 		"train/a/0.png train/b/0.png val/all/0.png test/all/0.png": true, "train/0.png car/0.png": true,
 		"my_test/0.png car/0.png": true, "train_images/0.png test1/0.png": true, "test_tube/0.png car/0.png": true,
 		"test_a/0.png test_b/0.png": true, "valset/0.png masks_dev/0.png": false,
+		"test/0.png 0/0.png 1/0.png":                        true,
 		"test_a/0.png test_b/0.png x/0.png":                 true,
 		"test_a/0.png test_b/0.png x/0.png y/0.png z/0.png": false} {
 		for _, table := range must.Get(Find(source.Local{}, touch(t, strings.Fields(files)...)))(t) {

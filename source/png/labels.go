@@ -153,9 +153,11 @@ func (t *table) addLabels(name string, places map[string]string, classes []strin
 }
 
 // inOrder warns that the class folders are numbered in the order of their names, all of which are
-// given, or returns an error if other programs may not do so or a name is another number.
+// given, or returns an error if other programs may not do so or a name is or has another number.
 func (t *table) inOrder(all []string, o source.ReadOptions) error {
 	var lines []string
+	byNumber := slices.SortedFunc(slices.Values(all), source.CompareNames) // class_2 before class_10
+	isPlain := func(name string) bool { return !strings.ContainsAny(name, "0123456789") }
 	for label, name := range all {
 		n, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(name), ".0"), 10, 64)
 		switch isNumber := !errors.Is(err, strconv.ErrSyntax); {
@@ -165,8 +167,9 @@ func (t *table) inOrder(all []string, o source.ReadOptions) error {
 		case len(all) == 1 || slices.Contains(strings.Fields("images image imgs masks docs"), strings.ToLower(name)):
 			return fault.New(fault.Usage, "found images in the folder %s, which may be a class or none", name).
 				WithHint("if it is no class, give it alone or move it away; else list the classes: --classes FILE")
-		case isNumber && n != int64(label):
-			return fault.New(fault.Usage, "the class folder %s may be label %[1]s or, by the order of names, %d", name,
+		case isNumber && n != int64(label), name != byNumber[label] && !slices.ContainsFunc(all, isPlain):
+			at := cmp.Or(map[bool]string{true: name}[isNumber], strconv.Itoa(slices.Index(byNumber, name)))
+			return fault.New(fault.Usage, "the class folder %s may be label %s or, by the order of names, %d", name, at,
 				label).WithHint("list the names of labels 0, 1, and so on, in this order, in a file: --classes FILE")
 		}
 		lines = append(lines, fmt.Sprintf("%s has label %d", name, label))
@@ -219,20 +222,18 @@ func (t *table) readClasses() (own schema.ClassFolders, err error) {
 // file: their names, and a text for each row of the table by the name.
 func (t *table) readMetadata() (names []string, texts map[string][]string, err error) {
 	text, err := t.root.ReadFile(schema.MetadataFile)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
-	case err != nil:
+	} else if err != nil {
 		return nil, nil, t.inFile(schema.MetadataFile, err)
 	}
 	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll() // Excel's mark
-	switch {
-	case !utf8.Valid(text):
+	if !utf8.Valid(text) {
 		err = fault.New(fault.Malformed, "the file is not UTF-8").
 			WithHint("convert it: iconv -f WINDOWS-1252 -t UTF-8 FILE.csv >utf8.csv (or -f UTF-16), and put that there")
-	case err == nil && lines == nil:
+	} else if err == nil && lines == nil {
 		err = fault.New(fault.Malformed, "the file is empty, expected the columns file_name and label")
-	case err == nil:
+	} else if err == nil {
 		names, texts, err = t.arrange(lines[0], lines[1:])
 	}
 	if err != nil {

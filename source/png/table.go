@@ -156,7 +156,7 @@ var tableName = text.Pattern(`(?i)\.([ct]sv|jsonl|parquet|arrow|feather|np[yz]|i
 // visitEntry adds an image to t.files, or those of a class folder.
 func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 	name, mode, err := path.Join(dir, e.Name()), e.Type(), error(nil)
-	if strings.HasPrefix(e.Name(), ".") || e.Name() == "__MACOSX" { // which zip files of macOS have
+	if source.IsHidden(e.Name()) {
 		return nil
 	}
 	if mode&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
