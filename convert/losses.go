@@ -70,7 +70,9 @@ func (out *output) owns(ctx context.Context, r *request, named, beside, path str
 	}
 	samePrefix := other.Prefix == own.Prefix || split != other.Split // else the name of the split is in it
 	sameRole, isFile := other.Role == own.Role, beside == path
-	switch sameTable := isFile && samePrefix && split == own.Split; {
+	sameTable := isFile && samePrefix && split == own.Split
+	isColumn := out.format.OneColumn && (sameTable || isFile && other.ColumnOf(own) != "")
+	switch selects := r.Rows+r.Part != "" || r.Where != nil || r.Take > 0 || r.Shuffle; {
 	case isPart && !strings.HasSuffix(part, strings.TrimLeft(otherPart, "0123456789")): // such as 1-of-3 beside 1-of-2
 		return "write to another folder or, with all parts of its number, delete"
 	case !r.replaces():
@@ -81,8 +83,10 @@ func (out *output) owns(ctx context.Context, r *request, named, beside, path str
 		return ""
 	case sameTable && sameRole && f.Name != "": // in another form, such as compressed or in parts
 		return "delete"
-	case (sameTable || isFile && other.ColumnOf(own) != "") && out.format.OneColumn && len(r.Columns) == 0:
+	case isColumn && len(r.Columns) == 0:
 		return "complete the inputs, choose with --columns, or delete"
+	case isColumn && selects: // it has other rows, or in another order
+		return "add its column to --columns, or delete"
 	case samePrefix && sameRole && split != own.Split && split != "" && own.Split != "" && len(r.Split) == 0:
 		return "complete the inputs, choose with --split, or delete"
 	}
