@@ -344,7 +344,8 @@ func (w *writing) reportEntry() Output {
 			e.Shown = e.Parts[0].Path
 		}
 	case w.folder != nil:
-		e.Files, e.Bytes = &w.folder.Files, w.folder.Bytes
+		count := w.folder.Files // a pointer into w.folder would keep it while the report is used
+		e.Files, e.Bytes = &count, w.folder.Bytes
 	default:
 		e.Bytes = w.writer.Offset
 	}

@@ -112,8 +112,12 @@ func CheckedLabels(t Table, inFile bool) Table {
 	columns := t.Columns()
 	return newDerived(t, columns, func(b, _ *Raw) error {
 		for i, c := range columns {
-			if err := c.CheckNames(b.Columns[i], b.First, true); err != nil {
-				return fault.In(map[bool]string{true: c.Origin}[inFile], err)
+			err := c.CheckNames(b.Columns[i], b.First, true)
+			if err != nil && inFile {
+				return fault.In(c.Origin, err)
+			}
+			if err != nil {
+				return err
 			}
 		}
 		return nil

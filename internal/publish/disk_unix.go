@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -135,8 +136,8 @@ func Scratch(dir string) (*os.File, error) {
 		return f, nil
 	}
 	f, err := os.CreateTemp(dir, ".idxport-scratch-*")
-	if err != nil { // perhaps there is no such TMPDIR
-		return nil, failure(dir, "making a scratch file", err)
+	if err != nil { // perhaps there is no such TMPDIR; a hint is about the folder of the path
+		return nil, failure(filepath.Join(dir, ".idxport-scratch"), "making a scratch file", err)
 	}
 	if err := os.Remove(f.Name()); err != nil {
 		return nil, errors.Join(err, f.Close())

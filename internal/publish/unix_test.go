@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -27,7 +28,8 @@ func TestSupported(t *testing.T) {
 		}
 	}
 	_, err := Scratch(t.TempDir() + "/missing") // as TMPDIR may be: no input is missing
-	if exists := makeEmpty(t.TempDir()); !errors.Is(exists, fs.ErrExist) || fault.KindOf(err) != fault.IO {
+	if exists := makeEmpty(t.TempDir()); !errors.Is(exists, fs.ErrExist) || fault.KindOf(err) != fault.IO ||
+		!strings.Contains(err.Error(), "/missing/.idxport-scratch: ") { // a hint is about the folder of the path
 		t.Errorf("found %v and %v, expected that one exists, and fault.IO", exists, err)
 	}
 }
