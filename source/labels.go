@@ -112,11 +112,9 @@ func CheckedLabels(t Table, inFile bool) Table {
 	columns := t.Columns()
 	return newDerived(t, columns, func(b, _ *Raw) error {
 		for i, c := range columns {
-			err := c.CheckNames(b.Columns[i], b.First, true)
-			if err != nil && inFile {
+			if err := c.CheckNames(b.Columns[i], b.First, true); err != nil && inFile {
 				return fault.In(c.Origin, err)
-			}
-			if err != nil {
+			} else if err != nil {
 				return err
 			}
 		}
