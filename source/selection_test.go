@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/idxport/idxport/internal/fault"
@@ -215,6 +216,12 @@ func TestScratch(t *testing.T) {
 	must.Do(t, table.Close())
 	if file == nil || file.Close() == nil {
 		t.Error("the scratch file was not used, or not closed")
+	}
+	table = &shuffled{chosen: chosen{Table: &numbered{rows: 300}, s: s}, scratch: func() (*os.File, error) {
+		return os.Open(os.DevNull)
+	}}
+	if err := table.Read(context.Background(), &Raw{Cap: 1}); !strings.Contains(fault.HintOf(err), "TMPDIR") {
+		t.Errorf("a scratch file that cannot be written: found %v, expected a hint", err)
 	}
 }
 
