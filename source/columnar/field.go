@@ -119,8 +119,8 @@ func Unsupported(hint, message string, values ...any) *fault.Error {
 
 // noRows returns the error for a field with the shape of the first row, in a file without rows.
 func noRows(f *Field) error {
-	return Unsupported("leave out the file, or the column with --columns; or add --shape, for bytes also --dtype",
-		"found no rows, expected at least one that tells the shape of %s", f.Type).Because(ErrNoRows)
+	return Unsupported("leave out the file, or the column with --columns; or, but for text, add --shape, for bytes "+
+		"also --dtype", "found no rows, expected one that tells the type or shape of %s", f.Type).Because(ErrNoRows)
 }
 
 // StructOf returns the kind of structs of members: Struct if they are images of Hugging Face.

@@ -153,7 +153,7 @@ func TestRefused(t *testing.T) {
 		kind   error
 		text   string
 	}{
-		"an index of texts":   {[]Field{{Name: "__index_level_0__", Kind: Text}}, nil, ErrNoRows, "found no rows"},
+		"an index of texts":   {[]Field{{Name: "__index_level_0__", Kind: Text}}, nil, ErrNoRows, "type or shape"},
 		"lists without rows":  {list, nil, ErrNoRows, "found no rows, expected"},
 		"bytes without rows":  {[]Field{{Name: "x", Kind: Bytes}}, nil, ErrNoRows, "found no rows, expected"},
 		"images without rows": {[]Field{{Name: "x", Kind: Struct}}, nil, ErrNoRows, "found no rows, expected"},

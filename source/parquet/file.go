@@ -49,11 +49,10 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 }
 
 // newTable opens the Parquet file in r, which has size bytes. Errors contain name.
-func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source.ReadOptions) (
-	t source.Table, err error) {
+func newTable(r io.ReaderAt, c io.Closer, size int64, name string, o source.ReadOptions) (t source.Table, err error) {
 	defer func() { err = fault.In(name, err) }()
 	defer fault.Recovered(&err)
-	f := &file{r: r, closer: closer, maxRecord: o.MaxRecord()}
+	f := &file{r: r, closer: c, maxRecord: o.MaxRecord()}
 	if err := f.readFooter(size); err != nil {
 		return nil, err
 	}
@@ -70,7 +69,8 @@ func newTable(r io.ReaderAt, closer io.Closer, size int64, name string, o source
 		field := n.describe()
 		field.Metadata = known[n.Name].Metadata
 		copy(field.Lengths, known[n.Name].Lengths) // for a file without rows
-		if in.Fields = append(in.Fields, field); field.Kind == columnar.Struct {
+		in.Fields = append(in.Fields, field)
+		if field.Kind == columnar.Struct {
 			n = n.children[slices.IndexFunc(n.children, func(m *node) bool { return m.Name == source.HubBytes })]
 		}
 		n = n.innermost()
