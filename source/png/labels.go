@@ -193,9 +193,9 @@ func checkLists(dir string, names []string, o source.ReadOptions) error {
 		content, _ := os.ReadFile(list)
 		lines := strings.Split(listNumber().ReplaceAllString(string(content), ""), "\n")
 		labels := schema.LabelsByName(schema.FolderNames(lines), lines)
-		isUnknown := func(name string) bool { return labels[name] == "" || o.Like != nil } // to be compared
+		isOther := slices.ContainsFunc(names, func(name string) bool { return labels[name] == "" })
 		for label, name := range names {
-			if found := labels[name]; found != strconv.Itoa(label) && !slices.ContainsFunc(names, isUnknown) {
+			if found := labels[name]; found != strconv.Itoa(label) && !isOther && o.Like == nil { // not to be compared
 				return fault.New(fault.Usage, "the class folder %s may be label %s, as in %s, or, by the order of "+
 					"names, %d", name, found, list, label).WithHint("give a list of names in the order of labels, "+
 					"such as --classes %s; or move this file away", text.Path(list))
@@ -287,9 +287,11 @@ func namesByLabel(labels, names []string) (byLabel []string) {
 		label, err := strconv.ParseUint(labels[row], 10, 20)
 		if name == "" {
 			continue
+		} else if err != nil {
+			return nil
 		}
 		byLabel = append(byLabel, make([]string, max(0, int(label)+1-len(byLabel)))...)
-		if other := byLabel[label]; err != nil || other != "" && other != name {
+		if other := byLabel[label]; other != "" && other != name {
 			return nil
 		}
 		byLabel[label] = name
@@ -297,8 +299,7 @@ func namesByLabel(labels, names []string) (byLabel []string) {
 	return byLabel
 }
 
-// addIntegers adds the column c of the integers that the texts are, or of the labels that o gives
-// the texts.
+// addIntegers adds the column c of the integers that the texts are, or of their labels by o.
 func (t *table) addIntegers(c source.Column, texts []string, o source.ReadOptions) error {
 	form, unknown := source.NewTexts(texts, o)
 	if unknown != nil {
@@ -316,9 +317,10 @@ func (t *table) addNumbers(name string, texts []string, like []source.Column) er
 	if i := slices.IndexFunc(like, func(c source.Column) bool { return c.Name == name && c.Scalar() }); i >= 0 {
 		d = like[i].DType
 	}
-	if !d.Float() && t.addIntegers(source.Column{Name: name}, texts, source.ReadOptions{DType: d}) == nil {
-		return nil
-	} else if !d.Float() {
+	if !d.Float() {
+		if t.addIntegers(source.Column{Name: name}, texts, source.ReadOptions{DType: d}) == nil {
+			return nil
+		}
 		d = idx.Float64
 	}
 	return t.add(source.Column{Name: name, DType: d}, texts, func(dst []byte, text string) *fault.Error {
