@@ -156,8 +156,7 @@ var unread = map[string]struct{ name, command string }{
 		`duckdb -c "COPY (FROM iceberg_scan('%s', allow_moved_paths = true)) TO '%[1]s.parquet'"`},
 	"_spark_metadata": {"a stream of Spark", `in pyspark, spark.read.parquet("%s").write.parquet("%[1]s-rows")`},
 	"_temporary":      {"a job of Spark that has not finished", "wait for it; or, if it was ended, write %s again"},
-	".hoodie": {"a table of Hudi",
-		`with the Python package hudi, HudiTableBuilder.from_base_uri("%s").build()`},
+	".hoodie":         {"a table of Hudi", `with the hudi of Python, HudiTableBuilder.from_base_uri("%s").build()`},
 	"=": {"a table with a column in the names of its folders",
 		`duckdb -c "COPY (FROM '%s/**/*.parquet') TO '%[1]s.parquet'", with **/*.csv for CSV; to read images, ` +
 			`rename the folders to the values: (cd '%[1]s' && for d in *=*; do mv -- "$d" "${d#*=}"; done)`},
@@ -236,8 +235,7 @@ func (l listing) doubt(dir string) error {
 }
 
 // checkAlone returns an error if dir, whose content is l, has two of these: images, or files with
-// labels or splits in formats that are not read; tables in its files; those in its folders, below;
-// IDX files.
+// labels or splits in formats that are not read; tables in its files; those below it; IDX files.
 func checkAlone(dir string, l listing, tables, below []Table) error {
 	images, other := l.image != "" || below != nil && below[0].Format.Name == "png", ""
 	for _, name := range l.files {
@@ -289,14 +287,14 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 			return nil, fault.New(fault.Usage, "found the split %s in the folder of another, %s", own, above).
 				In(found[0].Paths[0]).WithHint("give the folder alone, or the file; or rename one")
 		}
+		isEmpty := func() bool { entries, _ := files.ReadDir(path, 1); return len(entries) == 0 }
 		if len(found) == 1 && (above != "" || own == "") && name != "data" && found[0].Format.Name != "npy" {
 			found[0].Name = stem
 			first := filepath.Base(found[0].Paths[0]) // of the parts
 			if above == "" && partName().MatchString(first) && !numberedName().MatchString(first) {
 				unnamed = append(unnamed, path)
 			}
-		}
-		if all, _ := files.ReadDir(path, 1); len(found) == 0 && (isListed || splitOf(name) != "" && len(all) > 0) {
+		} else if len(found) == 0 && (isListed || splitOf(name) != "" && !isEmpty()) {
 			without = path
 		}
 		below = append(below, found...)
