@@ -74,9 +74,8 @@ func newWindows(schema *arrow.Schema, fields []columnar.Field) (w windows) {
 // hasWindows reports whether a record batch is read in windows. Small ones are read as a whole.
 func (f *file) hasWindows(msg *message) bool {
 	w := &f.windows
-	if f.file == nil || w.columns == nil || msg.codec > codecZstd ||
-		msg.rows <= windowSize/4/w.size || msg.rows > maxRows/w.size ||
-		len(msg.buffers) <= w.columns[len(w.columns)-1].buffer {
+	if f.file == nil || w.columns == nil || msg.codec > codecZstd || msg.rows <= windowSize/4/w.size ||
+		msg.rows > maxRows/w.size || len(msg.buffers) <= w.columns[len(w.columns)-1].buffer {
 		return false
 	}
 	isWhole := func(a span, perRow int64) bool { return a == span{msg.rows * perRow, 0} } // without nulls

@@ -207,8 +207,9 @@ func (t *table) setType(f *fileColumn, tensors bool) *source.Omission {
 		}
 		if one := s.texts[0]; strings.ContainsAny(one, "-0123456789") && (one[0] == '[' || // in another form
 			strings.Trim(one, "+-.,;:[](){} \n\u00a0\u2009\u202f0123456789eE%'_/$€£") == "") {
-			bad = t.inRow(0, map[bool]string{true: hintLists, false: hintNumber}[len(one) > fieldText ||
-				strings.ContainsAny(one, "[({")], "found the text %.40q, expected a number", one)
+			isList := len(one) > fieldText || strings.ContainsAny(one, "[({")
+			hint := map[bool]string{true: hintLists, false: hintNumber}[isList]
+			bad = t.inRow(0, hint, "found the text %.40q, expected a number", one)
 		}
 		left.Why, left.Err = "it holds text", bad.In(t.path).InColumn(left.Column)
 		return left

@@ -182,7 +182,14 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		if MayLabel(name) {
 			t.beside = name
 		}
-		return t.inFile(name, t.checkOther(name))
+		begin, _ := t.readFile(nil, file{name: name}, 16) // a file that cannot be read is none of the images
+		if _, kind, _ = image.DecodeConfig(bytes.NewReader(begin)); kind == "" {
+			return nil
+		}
+		path := filepath.Join(t.path, name)
+		return t.inFile(name, fault.New(fault.Malformed, "found a %s image, expected a name that ends with .%s",
+			strings.ToUpper(kind), kind).WithHint("move it away; or rename it: mv -n %s %s", text.Path(path),
+			text.Path(path+"."+kind)))
 	case kind == "":
 		return nil
 	case mode != 0:
@@ -195,17 +202,6 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 	}
 	return t.inFile(name, fault.New(fault.Malformed, "found %s, expected images directly in class folders", found).
 		WithHint("%s", hint))
-}
-
-// checkOther returns an error if the file of this name, which is not that of an image, has one.
-func (t *table) checkOther(name string) error {
-	begin, _ := t.readFile(nil, file{name: name}, 16) // if it cannot be read, it is not
-	if _, kind, _ := image.DecodeConfig(bytes.NewReader(begin)); kind != "" {
-		path := filepath.Join(t.path, name)
-		return fault.New(fault.Malformed, "found a %s image, expected a name that ends with .%s", strings.ToUpper(kind),
-			kind).WithHint("move it away; or rename it: mv -n %s %s", text.Path(path), text.Path(path+"."+kind))
-	}
-	return nil
 }
 
 // readFile reads f, of up to limit bytes, into buf, which grows as needed.
