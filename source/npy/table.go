@@ -111,8 +111,7 @@ func (t *table) Decode(b *source.Raw) error {
 	return fault.New(fault.Malformed, "found %s, expected a value of the type %v that fits %v",
 		number.Text(b.Input[bad*number.Size():]), number, c.DType).
 		At(t.start + element*int64(number.Size())).InRow(element / int64(c.Elements())).In(t.path).
-		WithHint("save the array as another type: a.astype('float64') if all are below 2^53, a.view('uint8') for " +
-			"truth values; or choose one with --dtype")
+		WithHint("save a.astype('float64') if all are below 2^53, a.view('uint8') of truth values; or choose a --dtype")
 }
 
 // Skip skips n records. It seeks in a file that is not in an archive.

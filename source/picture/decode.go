@@ -61,8 +61,7 @@ func formatOf(kind string, model color.Model, bounds image.Rectangle) (Format, e
 	case !isPalette && !slices.Contains([]color.Model{color.NRGBAModel, color.RGBAModel, color.YCbCrModel,
 		color.NYCbCrAModel}, model):
 		return f, fault.New(fault.Unsupported, "found a %s image in CMYK or in colours of 16 bits, expected grey, or "+
-			"RGB of 8 bits", kind).WithHint("convert it first: mogrify -format png -colorspace sRGB " +
-			"-depth 8 FILES, then remove the old ones")
+			"RGB of 8 bits", kind).WithHint("convert it first: mogrify -colorspace sRGB -depth 8 " + hintPNG)
 	}
 	return f, nil
 }
@@ -72,14 +71,14 @@ func (f Format) check(file []byte, kind string) error {
 	if turn := orientation(file); turn > 1 {
 		return fault.New(fault.Unsupported, "the EXIF or XMP data say that the image is to be turned or mirrored "+
 			"(orientation %d), which some programs do and others do not", turn).
-			WithHint("mogrify -format png -auto-orient FILES turns the pixels, -strip keeps them; remove the old files")
+			WithHint("turn the pixels: mogrify -auto-orient " + hintPNG + "; or leave them: mogrify -strip " + hintPNG)
 	}
 	// The markers SOF2, of a progressive image, and SOS, of a scan (ITU-T T.81, B.1.1.3): for
 	// image/jpeg, samples take 5 bytes, and each scan the whole image. Encoders write about ten.
 	scans, sparse := bytes.Count(file, []byte("\xff\xda")), f.Size() > 8<<20 && f.Size()/64 > int64(len(file))
 	if kind == "JPEG" && (sparse || scans > 100) && bytes.Contains(file, []byte("\xff\xc2")) {
 		return fault.New(fault.Unsupported, "found a progressive JPEG image, %v, of %d scans in %d bytes", f,
-			scans, len(file)).WithHint("write it as PNG: " + hintPNG)
+			scans, len(file)).WithHint("write it as PNG: mogrify " + hintPNG)
 	}
 	if kind != "TIFF" {
 		return nil
@@ -100,7 +99,7 @@ func (f Format) check(file []byte, kind string) error {
 			tag == 277 && value != counts[258] || tag == 284 && value != 1 && f.Channels > 1 ||
 			tag == 317 && value != 1 && !differs {
 			return fault.New(fault.Unsupported, "the TIFF file has the tag %d with the value %d, which is not read",
-				tag, value).WithHint("write it as PNG: " + hintPNG)
+				tag, value).WithHint("write it as PNG: mogrify " + hintPNG)
 		}
 	}
 	if next := directory[2+12*n:]; len(next) >= 4 && order.Uint32(next) != 0 {
@@ -169,10 +168,10 @@ func damaged(file []byte, kind string, err error) error {
 	case errors.Is(err, image.ErrFormat):
 		return fault.New(fault.Unsupported, "the file begins with %q, expected a PNG, JPEG, WebP, GIF, BMP or TIFF "+
 			"image", file[:min(len(file), 8)]).WithHint("if it is a web page or a Git LFS pointer, download the file " +
-			"itself; or convert it to PNG: " + hintPNG + "; those in a column: with what wrote it")
+			"itself; or convert it to PNG: mogrify " + hintPNG + "; those in a column: with what wrote it")
 	}
 	return fault.New(fault.Malformed, "the %s image is damaged, or of a kind that is not read: %v", kind, err).
-		WithHint("download or write the file again, or convert it to PNG: " + hintPNG)
+		WithHint("download or write the file again, or convert it to PNG: mogrify " + hintPNG)
 }
 
 var large sync.Mutex                                            // held while a large picture is decoded
@@ -221,8 +220,8 @@ func (f Format) appendAny(dst, file []byte, from Format, kind string) (record []
 	}
 	if o, ok := m.(interface{ Opaque() bool }); ok && min(f.Channels, from.Channels) < 4 && !o.Opaque() {
 		return nil, fault.New(fault.Unsupported, "some pixels are transparent, expected an opaque image").
-			WithHint("give them a background: mogrify -format png -background white -alpha remove -alpha off FILES; " +
-				"or give all an alpha channel: mogrify -format png -define png:color-type=6 FILES, then remove others")
+			WithHint("give them a background: mogrify -background white -alpha remove -alpha off " + hintPNG + "; or " +
+				"give all an alpha channel: mogrify -define png:color-type=6 " + hintPNG)
 	}
 	found, err := formatOf(kind, m.ColorModel(), m.Bounds())
 	if err != nil {
@@ -233,7 +232,7 @@ func (f Format) appendAny(dst, file []byte, from Format, kind string) (record []
 	}
 	if at := m.Bounds().Min; found != from || at != (image.Point{}) {
 		return nil, fault.New(fault.Unsupported, "the pixels are %v, at x = %d, y = %d, expected %v as the header says",
-			found, at.X, at.Y, from).WithHint("convert the images to PNG: " + hintPNG)
+			found, at.X, at.Y, from).WithHint("convert the images to PNG: mogrify " + hintPNG)
 	}
 	if grey, ok := m.(*image.Gray16); ok { // big-endian
 		for i := 0; i < len(grey.Pix); i += 2 {

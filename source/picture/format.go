@@ -124,7 +124,7 @@ func KindByName(name string) string {
 
 // imageVersion is the version of golang.org/x/image in go.mod.
 const imageVersion = "v0.48.0"
-const hintPNG = "mogrify -format png FILES, then remove the old ones" // which would be read, too
+const hintPNG = "-format png FILES, then remove the old ones" // which would be read, too
 
 // Decoders returns the packages, and their versions, and the kernel of the scaler, on which the
 // pixels of some kinds of images depend once they are converted: "image/jpeg go1.26.0".
