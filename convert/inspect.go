@@ -110,7 +110,7 @@ func inspect(ctx context.Context, r *request, found func(*File) error) error {
 
 // checkCounts returns or, with --salvage, reports an error if columns of s have different lengths.
 func (in *inputs) checkCounts(ctx context.Context, s dataset.Split) error {
-	if len(s.Files) < 2 || input.CheckRereadable("", s) != nil {
+	if len(s.Files) < 2 || slices.ContainsFunc(s.Files, isStdin) {
 		return nil
 	}
 	t, err := in.set.Open(ctx, s, nil, true)

@@ -274,6 +274,7 @@ const noteTurned = "%s%s stores its images transposed; they are turned upright (
 
 // isImage reports whether the records of c have rows and columns.
 func isImage(c source.Column) bool { return images.Rows(c) >= 0 }
+func isStdin(f dataset.File) bool  { return f.Path == Stdio }
 func isFlat(c source.Column) bool  { return len(c.Shape) == 1 && c.Shape[0] == 28*28 }
 
 // isTransposed reports whether t, not of IDX files, has images that are stored transposed: EMNIST's

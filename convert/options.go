@@ -63,7 +63,7 @@ type Target struct {
 	Compression []string // CODEC[:LEVEL] or FORMAT=CODEC[:LEVEL]
 	Layout      []string // NAME or FORMAT=NAME
 	ClassColumn bool     // add a column of the names of labels
-	Reported    bool     // the Report is an output, too: it has the names of labels
+	Reported    bool     // the Report is used: Source.Classes may be for it alone, as formats may hold no names
 
 	Stdout io.Writer
 }

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -59,10 +60,7 @@ func (out *output) keyOf(key string) string {
 }
 
 func (out *output) shownName() string {
-	if out.path == Stdio {
-		return "standard output"
-	}
-	return out.path
+	return cmp.Or(map[string]string{Stdio: "standard output"}[out.path], out.path)
 }
 
 // planOutputs returns the outputs of all jobs at the targets, in the order of the jobs. It is an
@@ -285,14 +283,15 @@ func (out *output) fileName(c source.Column) string {
 		}
 		return r
 	}, c.Name)
-	if c.Name == dataset.Data.String() || out.format.Beside && out.options.Column == out.job.schema.Label() {
+	isLabel := strings.TrimSuffix(c.Name, "s") == dataset.Label.String()
+	if c.Name == dataset.Data.String() || out.format.Beside && isLabel { // others are columns beside it
 		what = ""
+	}
+	if base == "test" && (out.format.IsIDX || out.format.Beside && what != "") {
+		base = "t10k" // programs that look for MNIST expect it
 	}
 	if !out.format.IsIDX {
 		return base + what + out.fileExtension()
-	}
-	if base == "test" {
-		base = "t10k" // programs that look for MNIST expect it
 	}
 	if c.Name == dataset.Image.String() || c.Name == dataset.Label.String() {
 		what += "s"

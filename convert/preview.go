@@ -116,5 +116,5 @@ func prepareSheets(ctx context.Context, in *inputs, jobs []*job, sheets []string
 	if err != nil {
 		return nil, err
 	}
-	return prepare(ctx, in.request, outputs, in.set.Paths(), "")
+	return prepare(ctx, in.request, outputs, in.paths(), "")
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/idxport/idxport/internal/card"
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/parts"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/text"
@@ -51,9 +50,6 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 		return err
 	}
 	for _, j := range jobs {
-		if err := input.CheckRereadable("--verify", j.split.Split); r.Verify && err != nil {
-			return err
-		}
 		in.describeJob(j)
 	}
 	if err := checkExpected(r, jobs, func(j *job) int64 { return j.schema.Rows }); err != nil { // as in the headers
@@ -71,7 +67,7 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) er
 	if err := checkStaying(ctx, r, outputs); err != nil {
 		return err
 	}
-	p, err := prepare(ctx, r, outputs, in.set.Paths(), key)
+	p, err := prepare(ctx, r, outputs, in.paths(), key)
 	if err != nil {
 		return err
 	}
@@ -264,6 +260,21 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 // while Version stays the same: --if-changed then rewrites earlier outputs.
 const formatVersion = 8
 
+// paths returns the files and objects that are read.
+func (in *inputs) paths() (paths []string) {
+	for _, s := range in.set.Splits {
+		for _, f := range s.Files {
+			all := in.set.Table(f.Path).Paths                   // a folder may hold many files
+			if all == nil || !strings.HasSuffix(f.Path, "-*") { // the path of shards is a pattern
+				paths = append(paths, f.Path)
+			}
+			paths = append(paths, all...)
+		}
+	}
+	isNone := func(path string) bool { return path == Stdio || path == "" }
+	return slices.DeleteFunc(append(paths, in.request.input.Classes), isNone)
+}
+
 // runKey lists the names of the outputs, the inputs, all else that the bytes of outputs depend on,
 // and --expect, so that another one is checked; output.keyOf adds the format of each output.
 func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) {
@@ -274,12 +285,9 @@ func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) 
 	key += text.JSON([]any{formatVersion, Version, r.Expect, r.View, r.Dataset, r.DType, r.Shape,
 		r.Resize, r.Grey, r.Header, r.Salvage, r.LabelColumn, r.RowsPerFile, r.Compression, r.Layout, r.ClassColumn})
 	for _, j := range jobs {
-		if err := input.CheckRereadable("--if-changed", j.split.Split); err != nil {
-			return "", err
-		}
 		key += text.JSON([]any{j.split.Name, j.applied, j.schema.Columns}) + j.split.DatasetName()
 	}
-	for _, path := range slices.Compact(in.set.Paths()) { // arrays of a .npz file have one
+	for _, path := range slices.Compact(in.paths()) { // arrays of a .npz file have one
 		if text.IsURL(path) {
 			return "", usagef("--if-changed: inputs with URLs cannot be compared with those of an earlier run").
 				WithHint("leave out --if-changed")

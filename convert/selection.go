@@ -64,13 +64,11 @@ func chooseRows(ctx context.Context, in *inputs) (chosen []chosenSplit, err erro
 	}
 	for _, s := range in.set.Splits {
 		pieces := []chosenSplit{{Split: s}}
-		if r.choice.Selects() {
-			if err := input.CheckRereadable("--where, --holdout or --shuffle", s); err != nil {
-				return nil, err
-			}
-			if pieces, err = in.selectRows(ctx, s); err != nil {
-				return nil, aboutSplit(err, s, in.set.Splits)
-			}
+		if err = r.checkRereadable(s); err == nil && r.choice.Selects() {
+			pieces, err = in.selectRows(ctx, s)
+		}
+		if err != nil {
+			return nil, aboutSplit(err, s, in.set.Splits)
 		}
 		for _, c := range pieces {
 			c.Files = neededFiles(c.Split, wantedColumns(r, false))
@@ -78,6 +76,17 @@ func chooseRows(ctx context.Context, in *inputs) (chosen []chosenSplit, err erro
 		}
 	}
 	return chosen, nil
+}
+
+// checkRereadable returns an error if a flag needs to read s again, and an input is read only once.
+func (r *request) checkRereadable(s dataset.Split) error {
+	flag := cmp.Or(map[bool]string{true: "--where, --holdout or --shuffle"}[r.choice.Selects()],
+		map[bool]string{true: "--verify"}[r.Verify], map[bool]string{true: "--if-changed"}[r.IfChanged])
+	if flag == "" || !slices.ContainsFunc(s.Files, isStdin) {
+		return nil
+	}
+	return usagef("%s needs to read the input again, but standard input can be read only once", flag).
+		WithHint("leave out %s, or give a file", flag)
 }
 
 // neededFiles returns the files of s that hold the wanted columns, if each has its own, or all.

@@ -16,7 +16,7 @@ import (
 // classes: the JSON of a [ClassFolders], by which the labels are found again.
 const ClassesFile = ".idxport-classes"
 
-// NamesExtension is that of the list of class names beside IDX files, after the name of the split.
+// NamesExtension is that of lists of class names beside IDX files, after NAME or NAME-COLUMN.
 const NamesExtension = "-classes.txt"
 
 // A ClassFolders has the names of class folders and of classes, by label.

@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/sources"
 	"github.com/idxport/idxport/internal/text"
+	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/idx"
 )
@@ -386,6 +389,32 @@ func (in *Set) readClasses(ctx context.Context) ([]string, error) {
 		return nil, usagef("--classes %s, expected a file", in.Classes)
 	}
 	return in.namesIn(ctx, in.Classes)
+}
+
+// namesBeside returns the class names in the list that outputs have beside f, a file of single
+// numbers, and the path of the list; or else those that are known, the path of f and any error.
+func (in *Set) namesBeside(ctx context.Context, s dataset.Split, f dataset.File, known []string) (
+	names []string, list string, err error) {
+	isWeb := text.IsURL(f.Path) && !strings.HasPrefix(f.Path, "s3:") // it may have a page for each missing file
+	if isWeb || f.Path == source.Stdin || !isLabels(f) && (f.Role == dataset.Image || len(f.Header.Dims) != 1) {
+		return known, f.Path, nil
+	}
+	own := dataset.ParseName(f.Path) // s.Name may be that of --holdout
+	stem, isOurs := strings.CutSuffix(own.Stem, "-labels")
+	if isLabels(f) && (own.Split != "" || !isOurs) {
+		stem = cmp.Or(own.Split, own.Prefix, s.Stem)
+	}
+	list = source.Under(source.Above(f.Path), stem+schema.NamesExtension)
+	if names, err = in.namesIn(ctx, list); err == nil {
+		return names, list, nil
+	}
+	_, missing := os.Lstat(list) // a link to nothing is there; S3 denies what is missing, unless it may be listed
+	if kind := fault.KindOf(err); missing != nil && (kind == fault.NotFound || kind == fault.Permission) {
+		return known, f.Path, nil
+	}
+	e, _ := errors.AsType[*fault.Error](fault.In(list, err))
+	return known, f.Path, e.WithHint("%s", strings.TrimPrefix(e.Hint+"; this list of the classes of "+
+		text.Path(f.Path)+" is not read with --classes, or if you move it away", "; "))
 }
 
 // namesIn reads the class names in the file at path.

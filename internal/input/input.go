@@ -71,21 +71,6 @@ func (in *Set) Text() bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(in.tables)), isText)
 }
 
-// Paths returns the files and objects that are read.
-func (in *Set) Paths() (paths []string) {
-	for _, s := range in.Splits {
-		for _, f := range s.Files {
-			all := in.tables[f.Path].Paths                      // a folder may hold many files
-			if all == nil || !strings.HasSuffix(f.Path, "-*") { // the path of shards is a pattern
-				paths = append(paths, f.Path)
-			}
-			paths = append(paths, all...)
-		}
-	}
-	isNone := func(path string) bool { return path == source.Stdin || path == "" }
-	return slices.DeleteFunc(append(paths, in.Classes), isNone)
-}
-
 // usagef returns an error about options that are wrong or contradict each other or the inputs.
 func usagef(format string, args ...any) *fault.Error { return fault.New(fault.Usage, format, args...) }
 

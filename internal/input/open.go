@@ -9,7 +9,6 @@ import (
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
-	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
 	"github.com/idxport/idxport/source/flat"
 	"github.com/idxport/idxport/source/idx"
@@ -56,17 +55,16 @@ func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, co
 	if isLabels(f) && s.Dataset != nil {
 		options.Classes = s.Dataset.Classes
 	}
-	if isLabels(f) && in.LabelColumn == "" && f.Path != source.Stdin && !strings.HasPrefix(f.Path, "http") {
-		stem := cmp.Or(s.Name, dataset.ParseName(f.Path).Prefix, s.Stem) // as outputs are named; servers are not asked
-		path := source.Under(source.Above(f.Path), stem+schema.NamesExtension)
-		given := map[bool][]string{true: in.classes, false: options.Classes}[in.classes != nil || in.Dataset == ""]
-		recorded, err := in.namesIn(ctx, path)
-		if err != nil { // there is no such file, or one of another meaning
-			recorded, path = options.Classes, f.Path
-		}
-		if options.Classes, err = in.namesFor(recorded, given, path); err != nil {
-			return nil, err
-		}
+	given := map[bool][]string{true: options.Classes}[in.Dataset != ""]
+	if isLabels(f) && in.classes != nil && in.LabelColumn == "" { // else they are of that column
+		given = in.classes
+	}
+	recorded, list, err := in.namesBeside(ctx, s, f, options.Classes)
+	if err == nil || given != nil { // those that are given need no list
+		options.Classes, err = in.namesFor(recorded, given, list)
+	}
+	if err != nil {
+		return nil, err
 	}
 	t, err := Interruptible(ctx, func() (*source.IDX, error) {
 		if f.Path == source.Stdin {
@@ -166,16 +164,6 @@ func (in *Set) shaped(t source.Table, path string) source.Table {
 		}
 	}
 	return source.WithColumns(t, columns)
-}
-
-// CheckRereadable returns an error if an input of s can be read only once. flag, named in the
-// message, is the one that needs to read it twice.
-func CheckRereadable(flag string, s dataset.Split) error {
-	if slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Path == source.Stdin }) {
-		return usagef("%s needs to read the input again, but %s can be read only once", flag, shownPath(source.Stdin)).
-			WithHint("leave out %s, or give a file", flag)
-	}
-	return nil
 }
 
 // HintLabel is the hint for a float that is not a label.

@@ -74,9 +74,8 @@ func (f files) ReadDir(name string, limit int) ([]fs.DirEntry, error) {
 	return f.storage.Store.ReadDir(f.ctx, name, limit)
 }
 
-// Interruptible calls f and returns its results. If ctx is done first, it returns
-// context.Cause(ctx) and leaves f running: f may be waiting for a pipe that nobody writes to, and
-// the program is about to end.
+// Interruptible returns the results of f, or context.Cause(ctx) once ctx is done: the program is
+// about to end then, and f may be waiting for a pipe that nobody writes to.
 func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	var value T
 	done := make(chan error, 1)
