@@ -48,8 +48,10 @@ func releaseAll(jobs []*job) {
 	}
 }
 
-// openAll checks the options, finds the inputs and opens their tables, to be released in any case.
-func openAll(ctx context.Context, o Options, report *Report) (*inputs, []*job, error) {
+// openAll checks the options, finds the inputs and opens the tables that are made of them, those of
+// all splits, to be released in any case. It is an error if the flags select no row of any of them,
+// unless the input of one is empty or was not counted.
+func openAll(ctx context.Context, o Options, report *Report) (in *inputs, jobs []*job, err error) {
 	r, err := newRequest(o, report)
 	if err != nil {
 		return nil, nil, err
@@ -58,42 +60,35 @@ func openAll(ctx context.Context, o Options, report *Report) (*inputs, []*job, e
 	if err != nil {
 		return nil, nil, err
 	}
-	in := &inputs{r, set}
-	jobs, err := openJobs(ctx, in)
-	return in, jobs, err
-}
-
-// openJobs opens the tables that are made of the inputs, those of all splits. It is an error if the
-// flags select no row of any of them, unless the input of one is empty or was not counted.
-func openJobs(ctx context.Context, in *inputs) (jobs []*job, err error) {
+	in = &inputs{r, set}
 	chosen, err := chooseRows(ctx, in)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, c := range chosen {
-		raw, err := keepsRaw(in.request, c.Split)
+		raw, err := keepsRaw(r, c.Split)
 		if err != nil {
-			return jobs, err
+			return nil, jobs, err
 		}
 		j, err := openJob(ctx, in, c, raw)
 		if err != nil {
-			return jobs, aboutSplit(err, c.Split, in.set.Splits)
+			return nil, jobs, aboutSplit(err, c.Split, set.Splits)
 		}
 		jobs = append(jobs, j)
 		for _, other := range jobs[:len(jobs)-1] {
-			if err := in.request.checkTogether(other, j); err != nil {
-				return jobs, err
+			if err := r.checkTogether(other, j); err != nil {
+				return nil, jobs, err
 			}
 		}
 		if a, b := source.List(jobs[0].schema.Columns), source.List(j.schema.Columns); a != b {
-			in.request.report.warning("%s has the columns %s, and %s has %s", jobs[0].title(), a, j.title(), b)
+			report.warning("%s has the columns %s, and %s has %s", jobs[0].title(), a, j.title(), b)
 		}
 	}
 	mayHaveRows := func(j *job) bool { return j.chosen != 0 || j.schema.SourceRows <= 0 }
 	if slices.ContainsFunc(jobs, mayHaveRows) {
-		return jobs, nil
+		return in, jobs, nil
 	}
-	return jobs, in.request.choice.Check()
+	return in, jobs, r.choice.Check()
 }
 
 // checkTogether returns an error if one run cannot write a and b, or may have misread one of them.
@@ -274,7 +269,6 @@ const noteTurned = "%s%s stores its images transposed; they are turned upright (
 
 // isImage reports whether the records of c have rows and columns.
 func isImage(c source.Column) bool { return images.Rows(c) >= 0 }
-func isStdin(f dataset.File) bool  { return f.Path == Stdio }
 func isFlat(c source.Column) bool  { return len(c.Shape) == 1 && c.Shape[0] == 28*28 }
 
 // isTransposed reports whether t, not of IDX files, has images that are stored transposed: EMNIST's

@@ -72,7 +72,7 @@ func (out *output) owns(ctx context.Context, r *request, named, beside, path str
 	sameRole, isFile := other.Role == own.Role, beside == path
 	sameTable := isFile && samePrefix && split == own.Split
 	isColumn := out.format.OneColumn && (sameTable || isFile && other.ColumnOf(own) != "")
-	switch selects := r.Rows+r.Part != "" || r.Where != nil || r.Take > 0 || r.Shuffle; {
+	switch selects := r.choice.LeavesOut() || r.Shuffle; {
 	case isPart && !strings.HasSuffix(part, strings.TrimLeft(otherPart, "0123456789")): // such as 1-of-3 beside 1-of-2
 		return "write to another folder or, with all parts of its number, delete"
 	case !r.replaces():

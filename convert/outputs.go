@@ -199,10 +199,9 @@ func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format
 			return nil, err
 		}
 	}
-	switch {
-	case f.OneColumn:
+	if f.OneColumn {
 		return out.perColumn(r, t)
-	case t.container:
+	} else if t.container {
 		out.path = source.Under(path, j.base()+out.fileExtension())
 	}
 	return []*output{out}, shard(in, t, out)

@@ -253,8 +253,7 @@ func chosenFor(values []formatValue, f sinks.Format, accepted []string) (chosen 
 }
 
 // parsePerFormat parses the arguments of a flag; accepted returns the values that a format accepts.
-func parsePerFormat(flag string, args []string, accepted func(sinks.Format) []string) (
-	values []formatValue, err error) {
+func parsePerFormat(flag string, args []string, accepted func(sinks.Format) []string) (all []formatValue, err error) {
 	for _, arg := range args {
 		name, value, named := strings.Cut(arg, "=")
 		if !named {
@@ -272,7 +271,7 @@ func parsePerFormat(flag string, args []string, accepted func(sinks.Format) []st
 			}
 			known = append(known, accepted(f)...)
 			takes := func(other formatValue) bool { return other.format == name && other.appliesTo(f, accepted(f)) }
-			twice = twice || v.appliesTo(f, accepted(f)) && slices.ContainsFunc(values, takes)
+			twice = twice || v.appliesTo(f, accepted(f)) && slices.ContainsFunc(all, takes)
 		}
 		slices.Sort(known)
 		word, _, _ := strings.Cut(value, ":")
@@ -284,9 +283,9 @@ func parsePerFormat(flag string, args []string, accepted func(sinks.Format) []st
 		case !slices.Contains(known, word):
 			return nil, unknown(flag, word, slices.Compact(known))
 		}
-		values = append(values, v)
+		all = append(all, v)
 	}
-	return values, nil
+	return all, nil
 }
 
 // parseCompression parses [FORMAT=]CODEC[:LEVEL] arguments.

@@ -35,10 +35,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return report, err
 	}
 	outputs, err := planOutputs(ctx, in, jobs, in.request.targets)
-	if err != nil {
-		return report, err
+	if err == nil {
+		err = runJobs(ctx, in, jobs, outputs)
 	}
-	return report, runJobs(ctx, in, jobs, outputs)
+	return report, err
 }
 
 // runJobs does the remaining checks that need no reading of rows, reports what was decided, and
@@ -259,21 +259,6 @@ func writeJob(ctx context.Context, in *inputs, j *job, p *publication) (all []*w
 // formatVersion is increased when the same inputs and options produce other bytes than before, also
 // while Version stays the same: --if-changed then rewrites earlier outputs.
 const formatVersion = 8
-
-// paths returns the files and objects that are read.
-func (in *inputs) paths() (paths []string) {
-	for _, s := range in.set.Splits {
-		for _, f := range s.Files {
-			all := in.set.Table(f.Path).Paths                   // a folder may hold many files
-			if all == nil || !strings.HasSuffix(f.Path, "-*") { // the path of shards is a pattern
-				paths = append(paths, f.Path)
-			}
-			paths = append(paths, all...)
-		}
-	}
-	isNone := func(path string) bool { return path == Stdio || path == "" }
-	return slices.DeleteFunc(append(paths, in.request.input.Classes), isNone)
-}
 
 // runKey lists the names of the outputs, the inputs, all else that the bytes of outputs depend on,
 // and --expect, so that another one is checked; output.keyOf adds the format of each output.

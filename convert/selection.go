@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/input"
@@ -21,6 +22,21 @@ import (
 type inputs struct {
 	request *request
 	set     *input.Set
+}
+
+// paths returns the files and objects that are read.
+func (in *inputs) paths() (paths []string) {
+	for _, s := range in.set.Splits {
+		for _, f := range s.Files {
+			all := in.set.Table(f.Path).Paths                   // a folder may hold many files
+			if all == nil || !strings.HasSuffix(f.Path, "-*") { // the path of shards is a pattern
+				paths = append(paths, f.Path)
+			}
+			paths = append(paths, all...)
+		}
+	}
+	isNone := func(path string) bool { return path == Stdio || path == "" }
+	return slices.DeleteFunc(append(paths, in.request.input.Classes), isNone)
 }
 
 // reportTable reports what was found while reading t. Notes become warnings if the inputs are IDX
@@ -78,6 +94,8 @@ func chooseRows(ctx context.Context, in *inputs) (chosen []chosenSplit, err erro
 	return chosen, nil
 }
 
+func isStdin(f dataset.File) bool { return f.Path == Stdio }
+
 // checkRereadable returns an error if a flag needs to read s again, and an input is read only once.
 func (r *request) checkRereadable(s dataset.Split) error {
 	flag := cmp.Or(map[bool]string{true: "--where, --holdout or --shuffle"}[r.choice.Selects()],
@@ -131,7 +149,18 @@ func (in *inputs) selectRows(ctx context.Context, s dataset.Split) (chosen []cho
 	holdsOut := len(r.Holdout) > 0 && (s.Name == "train" || len(in.set.Splits) == 1)
 	from := rows.Split{Name: cmp.Or(s.Name, "train"), Table: integerLabels(r, t), HoldOut: holdsOut}
 	if in.set.IDX() {
-		from.Numbers = func() (source.Table, error) { return in.openNumbers(ctx, s) }
+		isOther := func(f dataset.File) bool {
+			return f.Role != dataset.Label && f.Header.RecordSize() != int64(f.Header.DType.Size())
+		}
+		from.Numbers = func() (source.Table, error) {
+			numbers := s // the labels, and other files of one number in each row
+			numbers.Files = slices.DeleteFunc(slices.Clone(s.Files), isOther)
+			t, err := in.set.Open(ctx, numbers, nil, false)
+			if err != nil {
+				return nil, err
+			}
+			return integerLabels(r, t), nil
+		}
 	}
 	if holdsOut && r.Stratify && schema.Of(from.Table).Label() < 0 {
 		return nil, noLabels("--stratify", t.Columns())
@@ -151,18 +180,6 @@ func (in *inputs) selectRows(ctx context.Context, s dataset.Split) (chosen []cho
 		chosen = append(chosen, c)
 	}
 	return chosen, nil
-}
-
-// openNumbers opens the IDX files of s that hold labels or one number in each row.
-func (in *inputs) openNumbers(ctx context.Context, s dataset.Split) (source.Table, error) {
-	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool {
-		return f.Role != dataset.Label && f.Header.RecordSize() != int64(f.Header.DType.Size())
-	})
-	t, err := in.set.Open(ctx, s, nil, false)
-	if err != nil {
-		return nil, err
-	}
-	return integerLabels(in.request, t), nil
 }
 
 // integerLabels returns t with integers in place of labels that are stored as floats, if an output

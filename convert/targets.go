@@ -99,8 +99,7 @@ func cutFormat(arg string) (f sinks.Format, path string, named bool, err error) 
 	if !named || strings.ContainsFunc(word, inNoWord) {
 		return f, arg, false, checkTarget(arg, arg)
 	}
-	f, known := sinks.Named(word)
-	if known {
+	if f, known := sinks.Named(word); known {
 		return f, path, true, checkTarget(arg, path)
 	}
 	unknown := unknownFormat("-o "+arg, word)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -157,14 +156,6 @@ func verify(ctx context.Context, r *request) error {
 	if s := out.set.Splits[0]; s.FolderNotes != nil { // all of an output is compared
 		return usagef("%s", s.FolderNotes[0]).WithHint("give single files, such as %s", text.Path(s.Files[0].Path))
 	}
-	for _, s := range out.set.Splits { // which may be beside folders of images
-		path := ofOutput.Args[0].Path
-		images, err := os.Stat(filepath.Join(path, cmp.Or(s.Name, s.Stem)))
-		if out.set.IDX() && err == nil && images.IsDir() {
-			return usagef("%s has IDX files, and the folder %s, which is not compared", path, images.Name()).
-				WithHint("verify the folder and the files one by one, such as %s", text.Path(s.Files[0].Path))
-		}
-	}
 	chosen, err := chooseRows(ctx, in)
 	if err != nil {
 		return err
@@ -197,6 +188,11 @@ func verify(ctx context.Context, r *request) error {
 // verifySplit verifies one table of the output, and returns the index of the split of the inputs
 // that it was compared with, or −1 for one that --split leaves out.
 func verifySplit(ctx context.Context, in, out *inputs, chosen []chosenSplit, split dataset.Split) (int, error) {
+	images := filepath.Join(out.set.Args[0].Path, cmp.Or(split.Name, split.Stem)) // of --to png,idx
+	if out.set.IDX() && folderAt(images) {
+		return -1, usagef("%s is not compared, because the IDX files beside it are read", images).
+			WithHint("verify it alone, and each of the files: idxport verify %s INPUT", text.Path(images))
+	}
 	out.request.report.splitNotes(split)
 	found, err := out.set.Open(ctx, split, nil, true)
 	if err != nil {

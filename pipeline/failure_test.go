@@ -12,6 +12,7 @@ import (
 
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/pipeline"
+	"github.com/idxport/idxport/test/must"
 )
 
 // A spot is a point of a run at which a test can make something fail.
@@ -277,10 +278,8 @@ func TestErrors(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	if _, err := run(context.Background(), newTable(400, nothing), newOutputs(t, 3, nothing),
-		pipeline.Options{Workers: 3}); err != nil {
-		t.Error(err)
-	}
+	all := newOutputs(t, 3, nothing)
+	must.Get(run(context.Background(), newTable(400, nothing), all, pipeline.Options{Workers: 3}))(t)
 	settle()
 	for _, s := range spots() {
 		for _, workers := range []int{1, 3} {

@@ -27,9 +27,7 @@ func TestRowsArriveInOrder(t *testing.T) {
 				outputs := newOutputs(t, 4, nothing)
 				read, err := run(context.Background(), newTable(rows, nothing), outputs,
 					pipeline.Options{Workers: workers})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if read != rows {
 					t.Errorf("found %d rows read, expected %d", read, rows)
 				}
@@ -131,9 +129,7 @@ func TestProgress(t *testing.T) {
 				last = n
 				calls++
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for _, out := range outputs {
 				out.rows(t, first)
 			}
@@ -162,9 +158,7 @@ func TestProgressIsWritten(t *testing.T) {
 				t.Errorf("found progress %d, expected at most the %d rows of the second sink", n, limit)
 			}
 		}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // An endless table violates its contract: it returns empty batches and never ends.

@@ -239,9 +239,7 @@ func checkSelected(t *testing.T, table Table, first int64, expected []int64, lim
 		if err == nil {
 			err = table.Decode(b)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if full := b.Rows == min(limit, len(expected)-at); !full || b.First != first+int64(at) {
 			t.Fatalf("%d rows from %d on, expected %d from %d on",
 				b.Rows, b.First, min(limit, len(expected)-at), first+int64(at))

@@ -184,8 +184,7 @@ func TestSomeTargetsExist(t *testing.T) {
 func TestDiscardLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := must.Get(Prepare([]Target{{Path: dir + "/a/b/x.csv"},
-		{Path: dir + "/a/png", Folder: true}}, Options{}))(t)
+	s := must.Get(Prepare([]Target{{Path: dir + "/a/b/x.csv"}, {Path: dir + "/a/png", Folder: true}}, Options{}))(t)
 	must.Do(t, put(s.Folder(1), "7/1.png", "x"))
 	for name := range readTree(t, dir+"/a") {
 		hidden := strings.Contains(name, ".partial/") || strings.HasPrefix(filepath.Base(name), ".")

@@ -193,9 +193,7 @@ func TestFindLinks(t *testing.T) {
 		t.Errorf("found %+v, %v, expected train of two parts too", tables, err)
 	}
 	must.Link(t, "nothing", filepath.Join(dir, "latest")) // no data by its name
-	if _, err = Find(source.Local{}, dir); err != nil {
-		t.Error(err)
-	}
+	must.Get(Find(source.Local{}, dir))(t)
 	must.Link(t, "nothing", filepath.Join(dir, "val"))
 	if _, err = Find(source.Local{}, dir); !errors.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "val") {
 		t.Errorf("found %v, expected val to lead to nothing", err)

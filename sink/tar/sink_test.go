@@ -63,13 +63,10 @@ func read(t *testing.T, data []byte) []file {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		content := must.Get(io.ReadAll(r))(t)
 		if h.Typeflag != archive.TypeReg || h.Mode != 0o644 || h.Uid != 0 || h.Gid != 0 || h.Uname != "" ||
-			h.Gname != "" ||
-			h.ModTime.Unix() != 0 || h.Format != archive.FormatUSTAR {
+			h.Gname != "" || h.ModTime.Unix() != 0 || h.Format != archive.FormatUSTAR {
 			t.Errorf("found the header %+v", h)
 		}
 		files = append(files, file{h.Name, string(content)})

@@ -111,9 +111,7 @@ func TestColumns(t *testing.T) {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
 			table, _, err := parse(c.text, c.o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if got := described(table); got != c.want {
 				t.Errorf("found %s, expected %s", got, c.want)
 			}
