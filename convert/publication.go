@@ -37,14 +37,12 @@ func checkStandardOutput(w io.Writer, f sinks.Format, others []string) error {
 		return nil
 	}
 	if term.IsTerminal(int(file.Fd())) && !f.Text {
-		return usagef("will not write %s to a terminal", f.Name).
-			WithHint("redirect standard output to a file or a program")
+		return usagef("will not write %s to a terminal", f.Name).WithHint("redirect it to a file or a program")
 	}
 	out, _ := file.Stat() // nil after an error: the same as none
 	for _, path := range others {
 		if other, err := os.Stat(path); err == nil && os.SameFile(other, out) {
-			return fault.New(fault.Refused, "refused: it is also %s", path).
-				WithHint("redirect standard output to another file")
+			return fault.New(fault.Refused, "refused: it is also %s", path).WithHint("redirect it to another file")
 		}
 	}
 	null, _ := os.Stat(os.DevNull)
