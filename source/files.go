@@ -106,11 +106,11 @@ func CheckAlone(r io.ReaderAt, magic string, at int64) error {
 		WithHint("take them apart, and convert each: head -c %d FILE > first; tail -c +%d FILE > second", at, at+1)
 }
 
-var hiddenName = text.Pattern(`^(\.|(__MACOSX|lost.found|@eaDir|[#@][rR]ecycle|.RECYCLE.BIN|System Volume Info.*)$)`)
+var hidden = text.Pattern(`^\.|^(__MACOSX|lost\+found|@eaDir|[#@][rR]ecycle|\$RECYCLE\.BIN|System Volume Information)$`)
 
 // IsHidden reports whether a file or folder of this name is hidden or not the user's: macOS packs
 // __MACOSX with others, and file systems, Windows, Synology and QNAP make the rest.
-func IsHidden(name string) bool { return hiddenName().MatchString(name) }
+func IsHidden(name string) bool { return hidden().MatchString(name) }
 
 // CompareNames compares names by the numbers in them: part-2 is before part-10.
 func CompareNames(a, b string) int {

@@ -155,7 +155,7 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 	if err != nil {
 		return nil, nil, fault.In(dir, err)
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") }) // locks
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return source.IsHidden(e.Name()) }) // and locks
 	var tables, others []string
 	for _, e := range entries {
 		c := candidate{path: source.Under(dir, e.Name()), name: ParseName(e.Name())}
