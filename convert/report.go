@@ -106,15 +106,15 @@ type Applied struct {
 // flags returns the flags that do what a lists, if images turn without a flag (turns) or not.
 func (a Applied) flags(turns bool) (flags string) {
 	is, count := strconv.FormatBool, func(n int64) string { return fmt.Sprintf("%.d", n) } // "" for 0
-	shape := strings.ReplaceAll(strings.Trim(fmt.Sprint(a.Shape), "[]"), " ", "x")
-	values := [][]string{{strings.Join(a.Columns, ",")}, {a.Rows}, a.Where, a.Holdout, {is(a.Stratify)},
-		{is(a.Shuffle)}, {count(a.Seed)}, {count(a.Take)}, {a.Part}, {shape}, {is(a.Grey)}, {a.Resize}, {is(a.Salvage)},
-		{a.Label}, {is(a.Transpose != nil && !turns)}, {is(a.Transpose == nil && turns)}}
-	for i, name := range strings.Fields("columns rows where holdout stratify shuffle seed take part shape grey " +
-		"resize salvage label-column transpose transpose=false") {
-		for _, value := range values[i] {
+	for _, flag := range [][]string{{"columns", strings.Join(a.Columns, ",")}, {"rows", a.Rows},
+		append([]string{"where"}, a.Where...), append([]string{"holdout"}, a.Holdout...), {"stratify", is(a.Stratify)},
+		{"shuffle", is(a.Shuffle)}, {"seed", count(a.Seed)}, {"take", count(a.Take)}, {"part", a.Part},
+		{"shape", strings.ReplaceAll(strings.Trim(fmt.Sprint(a.Shape), "[]"), " ", "x")}, {"grey", is(a.Grey)},
+		{"resize", a.Resize}, {"salvage", is(a.Salvage)}, {"label-column", a.Label},
+		{"transpose", is(a.Transpose != nil && !turns)}, {"transpose=false", is(a.Transpose == nil && turns)}} {
+		for _, value := range flag[1:] {
 			if value != "" && value != "false" {
-				flags += " --" + name + strings.TrimSuffix(" "+text.Quote(value), " true")
+				flags += " --" + flag[0] + strings.TrimSuffix(" "+text.Quote(value), " true")
 			}
 		}
 	}
