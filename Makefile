@@ -84,7 +84,7 @@ cross:
 		echo $$out; CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -buildvcs=auto -tags $(TAGS) -ldflags='-s -w' -o $$out ./cmd/idxport || exit 1; \
 	done
 
-## ci: what every change must pass, in twenty minutes on two idle cores
+## ci: what every change must pass, in ten minutes on two idle cores
 ci:
 	.ci/run
 

@@ -56,8 +56,7 @@ class Case(unittest.TestCase):
 
     def large(self) -> Path:
         """A file of 64 MB, more than pipes hold."""
-        path = self.folder / "large-images-idx3-ubyte"
-        path.write_bytes(encode(np.zeros((64, 1000, 1000), "u1")))
+        (path := self.folder / "large-images-idx3-ubyte").write_bytes(encode(np.zeros((64, 1000, 1000), "u1")))
         return path
 
 
@@ -304,6 +303,7 @@ class Scan(Case):
         self.assertEqual(self.programs(), [])
 
     def test_an_interrupt_is_no_end_and_waits_for_the_process(self) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start background jobs with the signal ignored
         output = (stream := importlib.import_module("idxport._stream")).Output([idxport.find_program(), "version"])
         with unittest.mock.patch.object(output, "stdout", unittest.mock.Mock(close=output.stdout.close, **{"readinto.side_effect": KeyboardInterrupt})):
             self.assertRaisesRegex(idxport.IdxError, "interrupted", stream._Readable(output).readinto, bytearray(8))
