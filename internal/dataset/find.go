@@ -135,7 +135,7 @@ func (o Options) wants(name string) bool {
 func sameHeader(a, b idx.Header) bool { return a.DType == b.DType && slices.Equal(a.Dims, b.Dims) }
 
 // files makes one table of the given files, with its columns in their order.
-func (f finder) files(inputs []Input) ([]Split, error) {
+func (f finder) files(inputs []Input) (_ []Split, err error) {
 	var s Split
 	names := make([]Name, len(inputs))
 	for i, in := range inputs {
@@ -170,7 +170,6 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 		return nil, err
 	}
 	for i := range s.Files {
-		var err error
 		if s.Files[i].Header, err = f.header(s.Files[i].Path); err != nil && !f.options.Damaged {
 			return nil, err
 		}
@@ -184,7 +183,7 @@ func (f finder) files(inputs []Input) ([]Split, error) {
 	if err := f.checkSwapped(&s); err != nil {
 		return nil, err
 	}
-	err := f.identify([]*Split{&s}, Common(names, func(n Name) string { return n.Dataset }))
+	err = f.identify([]*Split{&s}, Common(names, func(n Name) string { return n.Dataset }))
 	return []Split{s}, err
 }
 
@@ -198,7 +197,7 @@ func (f finder) distinct(files []File, names []Name) error {
 			if a.Name != b.Name {
 				continue
 			}
-			advice := "several files are the columns of one table; name them: " + named(b.Path, a.Path, f.isVector)
+			advice := "several files are the columns of one table; name them: " + named(b.Path, a.Path, f.mayLabel)
 			switch {
 			case source.ImageName().MatchString(a.Path):
 				advice = "give the folder of the images instead: " + text.Path(source.Above(b.Path))
@@ -214,10 +213,10 @@ func (f finder) distinct(files []File, names []Name) error {
 	return nil
 }
 
-// isVector reports whether the file at path can be read, and has one number in each record.
-func (f finder) isVector(path string) bool {
+// mayLabel reports whether the file at path can be read, and has one integer in each record.
+func (f finder) mayLabel(path string) bool {
 	h, _ := f.header(path) // without dimensions if it cannot be read
-	return len(h.Dims) == 1
+	return len(h.Dims) == 1 && !h.DType.Float()
 }
 
 // named returns arguments that name the columns of a and b: image and label if one may be labels.

@@ -51,7 +51,7 @@ func (f finder) folder(dir string) ([]Split, error) {
 			names[i] = tableStem(dir, g)
 		}
 	}
-	if err := f.checkSplits(dir, names); err != nil {
+	if err := f.checkSplits(dir, slices.Clone(names)); err != nil {
 		return nil, err
 	}
 	splits := make([]Split, 0, len(groups)) // does not grow, so that sets can point to its elements
@@ -82,24 +82,21 @@ func (f finder) folder(dir string) ([]Split, error) {
 // like theirs and it has as many records: train-weather-idx2-float beside train-images-idx3-ubyte.
 func (f finder) findColumns(all []candidate) {
 	for i, c := range all {
-		var owner Name
 		if slices.ContainsFunc(all, func(o candidate) bool { return c.name.Pairs(o.name) }) {
 			continue
 		}
+		own := &all[i]
 		for _, other := range all {
 			column := c.name.ColumnOf(other.name)
-			if column == "" || all[i].column != "" && len(other.name.Prefix) <= len(owner.Prefix) {
+			if column == "" || own.column != "" && len(other.name.Prefix) <= len(own.name.Prefix) {
 				continue
 			}
 			mine, err := f.header(c.path)
 			theirs, otherErr := f.header(other.path)
 			if err == nil && otherErr == nil && mine.Records() == theirs.Records() {
-				owner, all[i].column = other.name, column
+				own.column, own.name.Role, own.name.Dataset = column, Data, other.name.Dataset
+				own.name.Prefix, own.name.Split = other.name.Prefix, other.name.Split
 			}
-		}
-		if all[i].column != "" {
-			all[i].name.Dataset, all[i].name.Prefix, all[i].name.Split = owner.Dataset, owner.Prefix, owner.Split
-			all[i].name.Role = Data
 		}
 	}
 }
@@ -109,7 +106,9 @@ func (f finder) findColumns(all []candidate) {
 func (f finder) checkApart(all []candidate) error {
 	begin := func(n Name) string { base, _ := n.cutLast(); return base }
 	end := func(n Name) string { return lowerASCII(n.Stem[strings.IndexByte(n.Stem, '-')+1:]) } // img-val, lab-val
-	for i, c := range all {
+	isY := func(c candidate) string { return strconv.FormatBool(IsCalledY(c.path)) }
+	all = slices.Concat(groupFiles(all, isY)...)
+	for i, c := range slices.Backward(all) { // y is labels, rather than w
 		for _, other := range all[:i] {
 			if begin(c.name) != begin(other.name) && end(c.name) != end(other.name) || tableKey(c) == tableKey(other) ||
 				max(c.name.Role, other.name.Role) != Data ||
@@ -119,7 +118,7 @@ func (f finder) checkApart(all []candidate) error {
 			a, _ := f.header(other.path) // without dimensions if it cannot be read
 			b, _ := f.header(c.path)
 			if len(a.Dims)*len(b.Dims) > 0 && a.Records() == b.Records() && len(a.Dims) != len(b.Dims) {
-				return ErrApart(other.path, c.path, f.isVector)
+				return ErrApart(other.path, c.path, f.mayLabel)
 			}
 		}
 	}
@@ -129,7 +128,7 @@ func (f finder) checkApart(all []candidate) error {
 // ErrApart returns the error for files that may be columns of one table, the labels by mayLabel.
 func ErrApart(a, b string, mayLabel func(path string) bool) error {
 	return fault.New(fault.Usage, "%s and %s may be two tables or columns of one: their names do not tell", a, b).
-		WithHint("give one at a time, or name the columns: %s", named(a, b, mayLabel))
+		WithHint("give one at a time, or name all columns: %s", named(a, b, mayLabel))
 }
 
 // checkSplits requires every requested split to exist.
@@ -169,12 +168,10 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 			continue
 		}
 		if c.name.Format == "" || c.name.Format == "idx" && c.name.Role == Data {
-			_, err := f.header(c.path)
-			if err != nil && c.name.Format == "" {
-				continue
-			}
-			if errors.Is(err, idx.ErrMagic) {
-				notes = append(notes, fmt.Sprintf("skipped, not IDX: %v", err))
+			if _, err := f.header(c.path); errors.Is(err, idx.ErrMagic) {
+				if c.name.Format != "" {
+					notes = append(notes, fmt.Sprintf("skipped, not IDX: %v", err))
+				}
 				continue
 			}
 		}

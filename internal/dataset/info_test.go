@@ -62,20 +62,15 @@ func TestKnownCounts(t *testing.T) {
 // Lines of the published mapping files: label and codepoint.
 func TestClassNames(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		dataset string
-		label   int
-		want    string
-	}{
-		{"emnist-balanced", 0, "\x30"}, {"emnist-balanced", 10, "\x41"}, {"emnist-balanced", 36, "\x61"},
-		{"emnist-balanced", 46, "\x74"},
-		{"emnist-byclass", 10, "\x41"}, {"emnist-byclass", 36, "\x61"}, {"emnist-byclass", 61, "\x7a"},
-		{"emnist-letters", 1, "\x41"}, {"emnist-letters", 26, "\x5a"},
-		{"fashion-mnist", 0, "T-shirt/top"}, {"fashion-mnist", 9, "Ankle boot"}, {"kmnist", 3, "tsu"},
+	for name, classes := range map[string]map[int]string{
+		"emnist-balanced": {0: "\x30", 10: "\x41", 36: "\x61", 46: "\x74"},
+		"emnist-byclass":  {10: "\x41", 36: "\x61", 61: "\x7a"}, "emnist-letters": {1: "\x41", 26: "\x5a"},
+		"fashion-mnist": {0: "T-shirt/top", 9: "Ankle boot"}, "kmnist": {3: "tsu"},
 	} {
-		d := must.Get(Lookup(test.dataset))(t)
-		if got := d.Classes[test.label]; got != test.want {
-			t.Errorf("%s: label %d is %q, want %q", test.dataset, test.label, got, test.want)
+		for label, want := range classes {
+			if got := must.Get(Lookup(name))(t).Classes[label]; got != want {
+				t.Errorf("%s: label %d is %q, want %q", name, label, got, want)
+			}
 		}
 	}
 }

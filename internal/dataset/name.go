@@ -144,7 +144,8 @@ func (n Name) setKey() string { return cmp.Or(n.Dataset, "/"+n.Prefix) }
 func (n Name) ColumnOf(other Name) string {
 	base, last := n.cutLast()
 	theirs, role := other.cutLast()
-	if base != "" && base == theirs && strings.Contains(last, "_") && roleOf(role) != Data {
+	isColumn := strings.Contains(last, "_") || n.Split == other.Split && roleOf(last) == Data // also of x-weight
+	if base != "" && base == theirs && isColumn && roleOf(role) != Data && columnName().MatchString(last) {
 		return n.Stem[len(n.Stem)-len(last):] // in the original case
 	}
 	rest, ok := n.Prefix, n.Split == other.Split

@@ -116,12 +116,9 @@ func FuzzParseName(f *testing.F) {
 			t.Errorf("data set %q is not known", n.Dataset)
 		}
 		if n.Compression == "" && base == name && name != "." && name != ".." && !strings.ContainsAny(name, `/\`) {
-			packed := ParseName(name + ".gz")
-			if packed.Compression != "gz" {
-				t.Errorf("%q.gz: compression %q", name, packed.Compression)
-			}
-			if packed.Compression = ""; packed != n {
-				t.Errorf("%q: got %+v, with .gz %+v", name, n, packed)
+			n.Compression = "gz"
+			if packed := ParseName(name + ".gz"); packed != n {
+				t.Errorf("%q.gz: got %+v, want %+v", name, packed, n)
 			}
 		}
 	})
