@@ -18,9 +18,8 @@ import (
 // has a name per line, the first for label 0; a blank line leaves a label without a name, and blank
 // lines at the end are ignored. fileName is used in errors.
 //
-// A byte order mark, CRLF and spaces around a name are removed. Lines numbered from 0 or 1, perhaps
-// after a header, are refused, as in CSV and in EMNIST's mapping: read as names they would contain
-// the numbers, and might belong to other labels. So are JSON, more than 1 MiB or 65,536 classes,
+// A byte order mark, CRLF and spaces around a name are removed. Numbered lines, perhaps after a
+// header, are refused: they may name other labels. So are JSON, more than 1 MiB or 65,536 classes,
 // text that is not UTF-8, control characters, repeated names, and what otherNotation matches.
 func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 	const maxBytes, maxClasses = 1 << 20, 1 << 16 // the largest dictionary of labels has as many
@@ -73,21 +72,25 @@ var otherNotation = text.Pattern(`(?i)^(#[ \t]|((class|label)[ _]?)?(class|label
 	`((- .*|["'].*["']|\S.*,)\s*\n)+.*$|` +
 	`(\S.*)?(\[.*,.*\]|\[\s*\n(?s:.*)\]|\(\s*\n(?s:.*)\)|\{\s*\n(?s:.*)\})[,;]?$)`)
 
-// besideName matches a line with a number before or after a name.
-var besideName = text.Pattern(`^([0-9]+)[ \t,;:=.)]+\S|\S[ \t]*[\t,;:=][ \t]*([0-9]+)$`)
+// besideName matches a line with a number before or after a name, and what is between them.
+var besideName = text.Pattern(`^([0-9]+)([ \t,;:=)]+|\.[^0-9])|([\t,;:=] *| )([0-9]+)$`)
 
-// numbered reports whether there are two lines or more, numbered from 0 or 1, or each with numbers.
+// numbered reports whether each of several lines has another number beside another name, and these
+// may be labels: there are signs between, one is 0, or none is larger than the number of lines. Or
+// each line has numbers alone.
 func numbered(lines []string) bool {
-	numbers, from0, from1 := true, true, true
-	for i, line := range lines {
+	numbers, names, largest, onlyNumbers, signs := map[int]bool{}, map[string]bool{}, 0, true, true
+	for _, line := range lines {
 		line = strings.TrimSpace(line)
 		m := besideName().FindStringSubmatch(line)
 		if m == nil {
 			return false
 		}
-		numbers = numbers && strings.Trim(line, "0123456789 \t") == ""
-		n, _ := strconv.Atoi(m[1] + m[2]) // too large a number counts from neither
-		from0, from1 = from0 && n == i, from1 && n == i+1
+		n, _ := strconv.Atoi(m[1] + m[4]) // the largest int instead of a larger number
+		numbers[n], names[strings.TrimSuffix(strings.TrimPrefix(line, m[1]), m[4])] = true, true
+		largest, signs = max(largest, n), signs && strings.ContainsAny(m[2]+m[3], "\t,;:=)")
+		onlyNumbers = onlyNumbers && strings.Trim(line, "0123456789 \t") == ""
 	}
-	return len(lines) > 1 && (numbers || from0 || from1)
+	isList := min(len(numbers), len(names)) == len(lines) && (signs || numbers[0] || largest <= len(lines))
+	return len(lines) > 1 && (isList || onlyNumbers)
 }
