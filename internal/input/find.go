@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
@@ -94,11 +95,10 @@ func (o Options) checkFolders(ctx context.Context) (refused error) {
 		if arg.Path == source.Stdin || len(o.Args) == 1 && arg.Name == "" {
 			continue
 		}
-		info, err := o.Storage.Files(ctx).Stat(arg.Path)
-		if err != nil {
+		switch info, err := o.Storage.Files(ctx).Stat(arg.Path); {
+		case err != nil:
 			return fault.In(arg.Path, err)
-		}
-		if info.IsDir() && refused == nil {
+		case info.IsDir() && refused == nil:
 			refused = usagef("%s is a folder, expected a file: a run reads one folder, or files, one for each column",
 				text.Quote(arg.Path)).WithHint("give the files in it, or convert folders one by one: " +
 				`for d in FOLDERS; do idxport convert "$d" -o "${d%%/}-out"; done`)
@@ -165,9 +165,8 @@ func (o Options) checkUsed(tables []sources.Table) error {
 	})
 }
 
-// splitsOfTables makes each table a split, and one-array files such as .npy with the same split
-// name the columns of one. In a folder, a prefix before image or label counts as a split name if
-// two files would otherwise be the same column. A .npz file may hold several splits.
+// splitsOfTables makes each table a split, and one-array files such as .npy with the same split the
+// columns of one, also images and labels of the same prefix. A .npz file may hold several splits.
 func (o Options) splitsOfTables(tables []sources.Table) ([]dataset.Split, error) {
 	var splits []dataset.Split
 	folder := len(o.Args) == 1 && len(tables) > 1 && tables[0].Format.OneColumn
@@ -405,7 +404,8 @@ func (in *Set) namesBeside(ctx context.Context, s dataset.Split, f dataset.File,
 		stem = cmp.Or(own.Split, own.Prefix, s.Stem)
 	}
 	list = source.Under(source.Above(f.Path), stem+schema.NamesExtension)
-	if names, err = in.namesIn(ctx, list); err == nil {
+	read, _ := in.lists.LoadOrStore(list, sync.OnceValues(func() ([]string, error) { return in.namesIn(ctx, list) }))
+	if names, err = read.(func() ([]string, error))(); err == nil {
 		return names, list, nil
 	}
 	_, missing := os.Lstat(list) // a link to nothing is there; S3 denies what is missing, unless it may be listed

@@ -2,13 +2,31 @@ package input
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/sources"
+	"github.com/idxport/idxport/test/must"
 )
+
+// TestListIsReadOnce: a list of class names is read once, however often its labels are opened.
+func TestListIsReadOnce(t *testing.T) {
+	t.Parallel()
+	dir, in := t.TempDir(), &Set{Options: Options{Storage: NewStorage(nil)}}
+	list, labels := filepath.Join(dir, "a-classes.txt"), filepath.Join(dir, "a-labels-idx1-ubyte")
+	must.Do(t, os.WriteFile(list, []byte("cat\ndog\n"), 0o666))
+	for range 2 {
+		file := dataset.File{Path: labels, Role: dataset.Label}
+		if names, _, err := in.namesBeside(t.Context(), dataset.Split{}, file, nil); len(names) != 2 {
+			t.Errorf("found %q, %v, expected two names", names, err)
+		}
+		_ = os.Remove(list)
+	}
+}
 
 // TestSplitsInside: the names of arrays give splits and columns.
 func TestSplitsInside(t *testing.T) {

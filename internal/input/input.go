@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
@@ -57,6 +58,7 @@ type Set struct {
 	Splits  []dataset.Split
 	tables  map[string]sources.Table // files in formats other than IDX, by path; nil if there are none
 	classes []string                 // from the file of --classes
+	lists   sync.Map                 // by the path of a list of class names, the function that reads it once
 }
 
 // IDX reports whether the inputs are IDX files.

@@ -126,12 +126,11 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 	return source.WithColumns(t, found), nil
 }
 
-// counted reads t, the table at path, to count its rows, and returns it opened again by open.
-func counted(ctx context.Context, t source.Table, path string, open func() (source.Table, error)) (
-	source.Table, error) {
-	if path == source.Stdin {
+// counted reads t, the table at the path at, to count its rows, and returns what open opens again.
+func counted(ctx context.Context, t source.Table, at string, open func() (source.Table, error)) (source.Table, error) {
+	if at == source.Stdin {
 		_ = t.Close() // read-only: an error does not matter
-		return nil, usagef("%s: the number of rows is needed in advance, but it is read only once", shownPath(path)).
+		return nil, usagef("%s: the number of rows is needed in advance, but it is read only once", shownPath(at)).
 			WithHint("save it to a file first, and convert that")
 	}
 	n, err := source.Count(ctx, t)
@@ -150,14 +149,13 @@ func counted(ctx context.Context, t source.Table, path string, open func() (sour
 func (in *Set) shaped(t source.Table, path string) source.Table {
 	t = in.narrowed(t)
 	columns := slices.Clone(t.Columns())
-	guess := in.Shape == nil && in.Like == nil
 	for i, c := range columns {
 		square, ok := flat.Square(c.Name, c.Elements())
 		switch {
 		case len(c.Shape) == 0:
 		case in.Shape != nil && in.Like == nil && (source.Column{Shape: in.Shape}).Elements() == c.Elements():
 			columns[i].Shape = in.Shape
-		case ok && guess && len(c.Shape) == 1 && c.Listed && c.DType == idx.Uint8:
+		case ok && in.Shape == nil && in.Like == nil && len(c.Shape) == 1 && c.Listed && c.DType == idx.Uint8:
 			columns[i].Shape = square
 			in.Note("%s: column %s: lists of %d bytes are read as %s, a square; --shape overrides this",
 				path, c.Name, c.Elements(), text.Shape(square))
