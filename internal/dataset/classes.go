@@ -33,14 +33,14 @@ func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 		return fault.New(fault.Malformed, format, args...).In(fileName).
 			WithHint("expected UTF-8 text with a class name per line, the first for label 0")
 	}
-	message, hint := idx.Foreign(text, "class names")
+	foreign, _ := idx.Foreign(text, "class names")
 	switch {
 	case len(raw) > maxBytes:
 		return nil, bad("found more than %d bytes, too many for class names", maxBytes)
 	case len(text) == 0:
 		return nil, bad("found no class names")
-	case message != "":
-		return nil, fault.New(fault.Malformed, "%s", message).WithHint("%s", hint).In(fileName)
+	case foreign != "":
+		return nil, bad("%s", foreign) // its hint is for tables
 	case json.Valid(text) && (text[0] == '[' || text[0] == '{'):
 		return nil, bad("found JSON")
 	case numbered(lines) || numbered(lines[1:]):

@@ -15,9 +15,9 @@
 // The format follows a dash or a dot, or is just ".idx". The role is image (images, patterns or a
 // leading X_), label (labels or a leading y_), or else data. The split is that of a [SplitWord].
 // Files with one prefix and split are one table. Data whose prefix begins like that of images or
-// labels of its split, with as many records, is a further column: leaves-train-weather-idx2-float
-// is the column weather. Files whose names differ only in the compression are one column; unless
-// one is damaged, they must have the same header and data, which is read to the end and hashed.
+// labels of its split, and has as many records, is a further column; and so is a file whose name
+// differs from theirs after the last dash: train-weather-idx2-float, train-fine_label-idx1-ubyte.
+// Files whose names differ in the compression alone are one column: all but damaged ones are equal.
 //
 // # The invariant
 //
