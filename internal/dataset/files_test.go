@@ -1,10 +1,8 @@
 package dataset
 
 import (
-	"errors"
 	"io/fs"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/idxport/idxport/internal/fault"
@@ -78,15 +76,12 @@ func TestFilesErrors(t *testing.T) {
 			hint: "leave out --split"},
 		"damaged": {args: "bad.idx", want: fault.Truncated,
 			message: "bad.idx: at byte 5: the input ends inside the header"},
-		"stdin twice": {args: "a=- b=-", want: fault.Usage},
+		"stdin twice":  {args: "a=- b=-", want: fault.Usage},
+		"no such file": {args: "none", want: fs.ErrNotExist, message: filepath.Join(dir, "none")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test.check(t, dir)
 		})
-	}
-	_, err := Find(inputsIn(dir, "none"), &testProber{}, Options{})
-	if !errors.Is(err, fs.ErrNotExist) || strings.Count(err.Error(), "none") != 1 {
-		t.Errorf("no such file: got %v, want the path once", err)
 	}
 }

@@ -101,6 +101,8 @@ func TestFolderErrors(t *testing.T) {
 			message: "skipped, not IDX: |pack.idx: at byte 0: "},
 		"dash and dot": {files: []string{images + " 1 2 2", "train-images.idx3-ubyte 1 2 2"}, want: fault.Usage,
 			message: images + "|train-images.idx3-ubyte", hint: "give the files to use"},
+		"twins of two shapes": {files: []string{"a-labels-idx1-ubyte 4", "a-labels-idx1-ubyte.gz 2 2"},
+			want: fault.Usage, message: "its compressed copy a-labels-idx1-ubyte.gz (uint8 2×2) differ"},
 		"two data sets": {files: []string{"emnist-letters-" + fourFiles[1], "qmnist-" + fourFiles[1], fourFiles[3]},
 			want: fault.Usage, message: "files like t10k-labels-idx1-ubyte|emnist-letters|qmnist",
 			hint: "--dataset emnist-letters or --dataset qmnist"},

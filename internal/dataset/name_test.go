@@ -73,6 +73,7 @@ func TestParseName(t *testing.T) {
 			Split: "train", Role: Label, Prefix: "foo", Stem: "foo-train_labels", Format: "idx1-byte"},
 		"DL_X_train.idx":             {Split: "train", Role: Image, Prefix: "dl", Stem: "DL_X_train", Format: "idx"},
 		"y-test.idx.bz2":             {Split: "test", Role: Label, Stem: "y-test", Format: "idx", Compression: "bz2"},
+		"x-train-labels.idx":         {Split: "train", Role: Label, Prefix: "x", Stem: "x-train-labels", Format: "idx"},
 		"training_labels":            {Split: "train", Role: Label, Stem: "training_labels"},
 		"train_x":                    {Split: "train", Role: Image, Stem: "train_x"},
 		"train-x-idx1-float":         {Split: "train", Role: Data, Prefix: "x", Stem: "train-x", Format: "idx1-float"},
@@ -85,7 +86,6 @@ func TestParseName(t *testing.T) {
 		"a-idx2-long.idx": {Role: Data, Prefix: "a-idx2-long", Stem: "a-idx2-long", Format: "idx"},
 		"a-idx300-ubyte":  {Role: Data, Prefix: "a-idx300-ubyte", Stem: "a-idx300-ubyte"},
 		"README.md":       {Role: Data, Prefix: "readme-md", Stem: "README.md"},
-		"idx3-ubyte":      {Role: Data, Format: "idx3-ubyte"},
 		".gz":             {Role: Data, Compression: "gz"},
 		"x":               {Role: Data, Prefix: "x", Stem: "x"}, // the coordinate, not X_
 	} {
