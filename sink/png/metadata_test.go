@@ -82,17 +82,14 @@ func TestMetadataNames(t *testing.T) {
 		"class without names": {"class", nil, true}, // it would be read as names
 		"an unused name":      {"files", []string{"a"}, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			folder, _ := newFolder(t)
-			s := describe(1, source.Column{Name: "picture", DType: idx.Uint8, Shape: []int{1, 1}},
-				labels(idx.Uint8, tt.classes...), source.Column{Name: tt.column, DType: idx.Int32})
-			if _, err := png.New(folder, s, sink.Options{Layout: "huggingface"}); tt.refused {
-				checkError(t, err, fault.Usage, tt.column, "another name")
-			} else {
-				must.Do(t, err)
-			}
-		})
+		folder, _ := newFolder(t)
+		s := describe(1, source.Column{Name: "picture", DType: idx.Uint8, Shape: []int{1, 1}},
+			labels(idx.Uint8, tt.classes...), source.Column{Name: tt.column, DType: idx.Int32})
+		if _, err := png.New(folder, s, sink.Options{Layout: "huggingface"}); tt.refused {
+			checkError(t, name, err, fault.Usage, tt.column, "another name")
+		} else {
+			must.Do(t, err)
+		}
 	}
 }
 
@@ -138,16 +135,13 @@ func TestRefusedTables(t *testing.T) {
 		"names without labels":  {columns{square}, "names", "no column has labels", "--label-column"},
 		"names without classes": {columns{square, labels(idx.Uint8)}, "names", "no names", "--classes"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			folder, _ := newFolder(t)
-			_, err := png.New(folder, describe(1, tt.columns...), sink.Options{Layout: tt.layout})
-			checkError(t, err, fault.Usage, tt.message, tt.hint)
-		})
+		folder, _ := newFolder(t)
+		_, err := png.New(folder, describe(1, tt.columns...), sink.Options{Layout: tt.layout})
+		checkError(t, name, err, fault.Usage, tt.message, tt.hint)
 	}
 	folder, _ := newFolder(t)
-	_, err := png.New(folder, describe(-1, square), sink.Options{}) // rows unknown
-	checkError(t, err, fault.Usage, "file names", "Parquet")
+	_, err := png.New(folder, describe(-1, square), sink.Options{})
+	checkError(t, "rows unknown", err, fault.Usage, "file names", "Parquet")
 }
 
 // TestRefusedValues checks the errors that are found while encoding; they name the row.
@@ -176,22 +170,19 @@ func TestRefusedValues(t *testing.T) {
 		"no such class": {labels(idx.Int8, "a", "b"), names, batch{{1}, {0xFE}},
 			fault.Malformed, "row 10: label -2 has no class name (2"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			folder, _ := newFolder(t)
-			s := describe(20, pixel, tt.column)
-			if len(tt.data) == 1 {
-				s = describe(20, tt.column)
-			}
-			checkError(t, write(folder, s, tt.o, 10, tt.data...), tt.want, tt.message, "")
-		})
+		folder, _ := newFolder(t)
+		s := describe(20, pixel, tt.column)
+		if len(tt.data) == 1 {
+			s = describe(20, tt.column)
+		}
+		checkError(t, name, write(folder, s, tt.o, 10, tt.data...), tt.want, tt.message, "")
 	}
 }
 
-func checkError(t *testing.T, err, want error, message, hint string) {
+func checkError(t *testing.T, name string, err, want error, message, hint string) {
 	t.Helper()
 	if !errors.Is(err, want) || !strings.Contains(err.Error(), message) || !strings.Contains(fault.HintOf(err), hint) {
-		t.Errorf("found the error %v and the hint %q, expected %v, with %q and %q in them", err, fault.HintOf(err),
-			want, message, hint)
+		t.Errorf("%s: found the error %v and the hint %q, expected %v, with %q and %q in them", name, err,
+			fault.HintOf(err), want, message, hint)
 	}
 }

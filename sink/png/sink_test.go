@@ -118,18 +118,15 @@ func TestPixels(t *testing.T) {
 		"RGB, first":     {images(idx.Uint8, 3, 1, 2), eight[:6], "*image.RGBA [1 3 5 255 2 4 6 255]"},
 		"RGBA, first":    {images(idx.Uint8, 4, 1, 2), eight, "*image.NRGBA [1 3 5 7 2 4 6 8]"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			other := bytes.Repeat([]byte{9, 0}, len(tt.record)/2) // the first of two rows
-			files := convert(t, describe(2, tt.column), sink.Options{}, 0, append(other, tt.record...))
-			m := must.Get(stdpng.Decode(bytes.NewReader(files["1.png"])))(t)
-			pixels := reflect.ValueOf(m).Elem().FieldByName("Pix").Bytes()
-			found := fmt.Sprintf("%T %v", m, pixels)
-			if found != tt.want || m.Bounds() != image.Rect(0, 0, 2, 1) || len(files) != 2 {
-				t.Errorf("found %s of %v in %s, expected %s of 2×1 in two files",
-					found, m.Bounds(), names(files), tt.want)
-			}
-		})
+		other := bytes.Repeat([]byte{9, 0}, len(tt.record)/2) // the first of two rows
+		files := convert(t, describe(2, tt.column), sink.Options{}, 0, append(other, tt.record...))
+		m := must.Get(stdpng.Decode(bytes.NewReader(files["1.png"])))(t)
+		pixels := reflect.ValueOf(m).Elem().FieldByName("Pix").Bytes()
+		found := fmt.Sprintf("%T %v", m, pixels)
+		if found != tt.want || m.Bounds() != image.Rect(0, 0, 2, 1) || len(files) != 2 {
+			t.Errorf("%s: found %s of %v in %s, expected %s of 2×1 in two files",
+				name, found, m.Bounds(), names(files), tt.want)
+		}
 	}
 }
 
@@ -176,12 +173,9 @@ func TestNamesOfFiles(t *testing.T) {
 			pixel), sink.Options{Layout: "huggingface"}, 0,
 			[][]byte{sinktest.Little[int32](2), {4}, sequence(1)}, "4/0.png metadata.csv"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := names(convert(t, tt.s, tt.o, tt.first, tt.data...)); got != tt.want {
-				t.Errorf("found %s, expected %s", got, tt.want)
-			}
-		})
+		if got := names(convert(t, tt.s, tt.o, tt.first, tt.data...)); got != tt.want {
+			t.Errorf("%s: found %s, expected %s", name, got, tt.want)
+		}
 	}
 }
 
@@ -201,14 +195,11 @@ func TestNotes(t *testing.T) {
 		"case of names": {describe(1, pixel, labels(idx.Uint8, "ant", "Bee")), sink.Options{Layout: "names"},
 			[]string{"order of the labels"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			folder, _ := newFolder(t)
-			if notes := must.Get(png.New(folder, tt.s, tt.o))(t).Notes(); !slices.EqualFunc(notes, tt.want,
-				strings.Contains) {
-				t.Errorf("found the notes %q, expected %q in them", notes, tt.want)
-			}
-		})
+		folder, _ := newFolder(t)
+		if notes := must.Get(png.New(folder, tt.s, tt.o))(t).Notes(); !slices.EqualFunc(notes, tt.want,
+			strings.Contains) {
+			t.Errorf("%s: found the notes %q, expected %q in them", name, notes, tt.want)
+		}
 	}
 }
 

@@ -224,13 +224,10 @@ func (f Format) appendAny(dst, file []byte, from Format, kind string) (record []
 				"give all an alpha channel: mogrify -define png:color-type=6 " + hintPNG)
 	}
 	found, err := formatOf(kind, m.ColorModel(), m.Bounds())
-	if err != nil {
-		return nil, err
-	}
 	if found.Channels != 3 || from.Channels != 1 { // else there are colours where the header says grey
 		found.Channels = from.Channels
 	}
-	if at := m.Bounds().Min; found != from || at != (image.Point{}) {
+	if at := m.Bounds().Min; err != nil || found != from || at != (image.Point{}) {
 		return nil, fault.New(fault.Unsupported, "the pixels are %v, at x = %d, y = %d, expected %v as the header says",
 			found, at.X, at.Y, from).WithHint("convert the images to PNG: mogrify " + hintPNG)
 	}
@@ -286,7 +283,7 @@ func (f Format) draw(m image.Image, kind string) *image.RGBA {
 	case *image.NYCbCrA: // opaque
 		frame = &m.YCbCr
 	}
-	if frame == nil || kind != "WEBP" {
+	if kind != "WEBP" { // whose other pictures are frames
 		draw.Draw(pixels, pixels.Rect, m, image.Point{}, draw.Src)
 		return pixels
 	}

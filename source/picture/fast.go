@@ -34,7 +34,7 @@ func (f Format) appendPlain(dst, file []byte) (record []byte, ok bool) {
 	rest, begins := bytes.CutPrefix(file, png.Header(make([]byte, 0, 64), f.Width, f.Height, f.Channels, 8))
 	chunk, ends := bytes.CutSuffix(rest, []byte(png.End))
 	end := len(chunk) - 4 // of the data, before the checksum
-	if f.options != (Options{}) || f.Depth != 8 || !begins || !ends || end < 8 || string(chunk[4:8]) != "IDAT" ||
+	if f.Depth != 8 || !begins || !ends || end < 8 || string(chunk[4:8]) != "IDAT" ||
 		int64(binary.BigEndian.Uint32(chunk)) != int64(end-8) ||
 		crc32.ChecksumIEEE(chunk[4:end]) != binary.BigEndian.Uint32(chunk[end:]) {
 		return dst, false

@@ -122,8 +122,6 @@ func KindByName(name string) string {
 	return ""
 }
 
-// imageVersion is the version of golang.org/x/image in go.mod.
-const imageVersion = "v0.48.0"
 const hintPNG = "-format png FILES, then remove the old ones" // which would be read, too
 
 // Decoders returns the packages, and their versions, and the kernel of the scaler, on which the
@@ -134,7 +132,7 @@ func (o Options) Decoders(kinds ...string) (all []string) {
 			all = append(all, decoder)
 		}
 	}
-	add(slices.Contains(kinds, "WEBP"), "golang.org/x/image/webp "+imageVersion)
+	add(slices.Contains(kinds, "WEBP"), "golang.org/x/image/webp v0.48.0") // as in go.mod
 	add(o.Width > 0, "Catmull-Rom")
 	add(slices.Contains(kinds, "JPEG"), "image/jpeg "+runtime.Version())
 	return all

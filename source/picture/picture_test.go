@@ -69,9 +69,9 @@ func TestPillowReadsTheSame(t *testing.T) {
 			t.Errorf("%s: found the decoders %q", name, d)
 		}
 	}
-	module := must.Get(os.ReadFile("../../go.mod"))(t)
-	if !strings.Contains(string(module), "golang.org/x/image "+imageVersion+"\n") {
-		t.Errorf("go.mod has another version of golang.org/x/image than %s", imageVersion)
+	version := strings.TrimPrefix(Options{}.Decoders("WEBP")[0], "golang.org/x/image/webp ")
+	if module := must.Get(os.ReadFile("../../go.mod"))(t); !strings.Contains(string(module), "x/image "+version+"\n") {
+		t.Errorf("go.mod has another version of golang.org/x/image than %s", version)
 	}
 }
 
@@ -188,7 +188,8 @@ func TestOtherFormats(t *testing.T) {
 		want, hint string
 	}{
 		"rgb8.png":    {grey, "found 5×4, 8-bit RGB, expected 5×4, 8-bit grey as in the first", "--grey for colours"},
-		"grey8.png":   {Format{Width: 6, Height: 4, Channels: 1, Depth: 8}, "expected 6×4", "size: --resize 6x4"},
+		"grey4.png":   {Format{Width: 6, Height: 4, Channels: 1, Depth: 8}, "expected 6×4", "size: --resize 6x4"},
+		"grey8.png":   {Format{Width: 5, Height: 4, Channels: 1, Depth: 16}, "expected 5×4, 16-bit", "-depth 8"},
 		"grey16.png":  {grey, "found 5×4, 16-bit grey", "mogrify -depth 8"},
 		"palette.png": {grey, "found 5×4, 8-bit RGB", "--grey"},
 	} {
@@ -219,6 +220,9 @@ func TestOtherFormats(t *testing.T) {
 			t.Errorf("%s: found %v, expected that transparent pixels are refused", name, err)
 		}
 	}
+	if _, err := format(3).Append(nil, fixture(t, "turned.jpg")); !strings.Contains(fmt.Sprint(err), "to be turned") {
+		t.Errorf("found %v, expected that an image with an orientation is refused", err)
+	}
 }
 
 // TestHeaderOfJPEG has a file whose first frame header is that of a preview, and one with a byte
@@ -245,7 +249,7 @@ func TestHeaderOfJPEG(t *testing.T) {
 func TestConversions(t *testing.T) {
 	t.Parallel()
 	file := fixture(t, "rgb.tif")
-	for _, size := range [][2]int{{3, 2}, {9, 7}} {
+	for _, size := range [][2]int{{3, 2}, {9, 7}, {5, 2}, {3, 4}} {
 		f := must.Get(Options{Width: size[0], Height: size[1]}.Describe(file))(t)
 		want := fixture(t, fmt.Sprintf("rgb-%dx%d.raw", size[0], size[1]))
 		if got, err := f.Append(nil, file); err != nil || !near(got, want, 1) || int64(len(got)) != f.Size() {
@@ -299,9 +303,10 @@ func TestConversions(t *testing.T) {
 // bytes a pixel, and compares with image/png.
 func TestEveryFilter(t *testing.T) {
 	t.Parallel()
-	for color, channels := range map[byte]int{0: 1, 2: 3, 6: 4} {
+	for _, c := range [][3]int{{0, 1, 99}, {2, 3, 11}, {6, 4, 11}} { // lines become longer, in the same memory
+		color, channels, height := byte(c[0]), c[1], c[2]
 		for first := range byte(6) {
-			const width, height = 5, 11
+			const width = 5
 			var lines []byte
 			for y := range byte(height) {
 				lines = append(lines, (first+y)%5)
@@ -312,7 +317,7 @@ func TestEveryFilter(t *testing.T) {
 			if first == 5 {
 				lines[0] = 5 // no such filter
 			}
-			file := withLines(color, width, height, lines)
+			file := withLines(color, width, uint32(height), lines)
 			f := must.Get(Options{}.Describe(file))(t)
 			plain, ok := f.appendPlain([]byte("x"), file)
 			other, err := f.appendSlow([]byte("x"), file)

@@ -87,8 +87,7 @@ func (t *table) begin(o source.ReadOptions) error {
 	for range cap(t.buffers) {
 		t.buffers <- nil
 	}
-	t.kinds[picture.KindOf(first)] = true
-	t.info.Decoders = options.Decoders(slices.Collect(maps.Keys(t.kinds))...)
+	t.info.Decoders = options.Decoders(append(slices.Collect(maps.Keys(t.kinds)), picture.KindOf(first))...)
 	return nil
 }
 
@@ -190,8 +189,6 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		return t.inFile(name, fault.New(fault.Malformed, "found a %s image, expected a name that ends with .%s",
 			strings.ToUpper(kind), kind).WithHint("move it away; or rename it: mv -n %s %s", text.Path(path),
 			text.Path(path+"."+kind)))
-	case kind == "":
-		return nil
 	case mode != 0:
 		found, hint = "a pipe, a socket or a device", "remove it"
 	default:
@@ -276,7 +273,6 @@ func (t *table) decode(record []byte, f file, buffer []byte) (data []byte, err e
 	if data, err = t.readFile(buffer, f, t.format.MaxFile()); err != nil {
 		return data, err
 	}
-	decoded, err := t.format.Append(record[:0], data)
-	copy(record, decoded) // the same memory, unless Append had to allocate more
+	_, err = t.format.Append(record[:0], data)
 	return data, err
 }

@@ -83,7 +83,7 @@ for name, array in ("grey", greys), ("rgb", colors):
     other(f"{name}.tif", Image.fromarray(array), compression="tiff_lzw")
 other("progressive.jpg", Image.fromarray(colors), quality=95, subsampling=0, progressive=True)
 other("lossless.webp", Image.fromarray(colors), lossless=True)
-other("lossy.webp", Image.fromarray(colors // 4 + 100), quality=95)
+other("lossy.webp", Image.fromarray(np.dstack([smooth * 2] * 3).astype(np.uint8)), quality=95)  # from black to white
 other("opaque.webp", Image.fromarray(np.dstack([colors, np.full((H, W), 255, np.uint8)])), "RGB", lossless=True)
 other("still.gif", Image.fromarray(colors), "RGB")
 other("animated.gif", Image.fromarray(colors), "RGB", save_all=True, append_images=[Image.fromarray(colors[::-1])])
@@ -111,7 +111,7 @@ Image.fromarray(colors).save(HERE / "pages.tif", save_all=True, append_images=[I
 clear = Image.fromarray(np.dstack([colors, np.full((H, W), 128, np.uint8)]))
 clear.save(HERE / "clear.webp", lossless=True)
 clear.save(HERE / "clear.tif")
-for width, height in (3, 2), (9, 7):  # BICUBIC is Catmull-Rom, stretched when it makes an image smaller
+for width, height in (3, 2), (9, 7), (5, 2), (3, 4):  # BICUBIC is Catmull-Rom, stretched when it makes an image smaller
     small = Image.fromarray(colors).resize((width, height), Image.Resampling.BICUBIC)
     (HERE / f"rgb-{width}x{height}.raw").write_bytes(np.asarray(small).tobytes())
 # with a transparent colour that no pixel has
