@@ -179,19 +179,28 @@ func (t *table) inOrder(all []string, o source.ReadOptions) error {
 	return cmp.Or(checkLists(t.path, all, o), checkLists(filepath.Join(t.path, ".."), all, o))
 }
 
-// listNumber matches what may stand around a name in a list of classes.
-var listNumber = text.Pattern(`(?m)^\x{feff}?[ \t]*(\d+[ \t:,]+)?|[ \t\r]+$`)
+// listEntry matches a name in a list of classes, and the number before or after it, by which it is
+// sorted, before those without one. jsonSigns match what stands between entries of JSON.
+var listEntry = text.Pattern(`(?m)^[\x{feff}\t "']*(?:(\d+)["']?[\t :,]+)?(.*?)(?:[\t ]*[\t,;:=][\t ]*(\d+))?[\t\r ]*$`)
+var jsonSigns = text.Pattern(`^\s*\[|[{}\],]+\s*`)
 
 // checkLists returns an error if a text in dir lists these names, but not as the first labels.
 func checkLists(dir string, names []string, o source.ReadOptions) error {
-	lists, _ := fs.Glob(os.DirFS(dir), "*.txt")
+	lists, _ := fs.Glob(os.DirFS(dir), "[^.]*")
 	for _, name := range lists {
 		list := filepath.Join(dir, name)
-		if info, err := os.Stat(list); err != nil || !MayLabel(name) || !info.Mode().IsRegular() || info.Size() > 1e6 {
+		if info, err := os.Stat(list); !MayLabel(name) || err != nil || !info.Mode().IsRegular() || info.Size() > 1e6 {
 			continue
 		}
 		content, _ := os.ReadFile(list)
-		lines := strings.Split(listNumber().ReplaceAllString(string(content), ""), "\n")
+		if json.Valid(content) {
+			content = bytes.TrimSpace(jsonSigns().ReplaceAll(content, []byte("\n")))
+		}
+		all, lines := listEntry().FindAllStringSubmatch(string(content), -1), []string(nil)
+		slices.SortStableFunc(all, func(a, b []string) int { return source.CompareNames(a[1]+a[3]+"~", b[1]+b[3]+"~") })
+		for _, entry := range all {
+			lines = append(lines, entry[2])
+		}
 		labels := schema.LabelsByName(schema.FolderNames(lines), lines)
 		isOther := slices.ContainsFunc(names, func(name string) bool { return labels[name] == "" })
 		for label, name := range names {
@@ -317,10 +326,9 @@ func (t *table) addNumbers(name string, texts []string, like []source.Column) er
 	if i := slices.IndexFunc(like, func(c source.Column) bool { return c.Name == name && c.Scalar() }); i >= 0 {
 		d = like[i].DType
 	}
-	if !d.Float() {
-		if t.addIntegers(source.Column{Name: name}, texts, source.ReadOptions{DType: d}) == nil {
-			return nil
-		}
+	if !d.Float() && t.addIntegers(source.Column{Name: name}, texts, source.ReadOptions{DType: d}) == nil {
+		return nil
+	} else if !d.Float() {
 		d = idx.Float64
 	}
 	return t.add(source.Column{Name: name, DType: d}, texts, func(dst []byte, text string) *fault.Error {

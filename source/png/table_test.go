@@ -3,6 +3,7 @@ package png
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -113,11 +114,8 @@ func expectRows(t *testing.T, table *table, name string) {
 		if sum != *w[1] {
 			t.Errorf("row %d: the samples add up to %d, expected %d", row, sum, *w[1])
 		}
-		if w[0] == nil {
-			continue
-		}
-		if found := source.Int(table.Columns()[1].DType, data[1], row); found != *w[0] {
-			t.Errorf("row %d: found the label %d, expected %d", row, found, *w[0])
+		if w[0] != nil && source.Int(table.Columns()[1].DType, data[1], row) != *w[0] {
+			t.Errorf("row %d: found another label than %d", row, *w[0])
 		}
 	}
 }
@@ -178,6 +176,8 @@ func TestRefusals(t *testing.T) {
 			`metadata.csv: column 1 has the name ""`, "index=False"},
 		{"a column called as the images", metadata("file_name,image\na.png,1\nb.png,1\n"), fault.Malformed,
 			`metadata.csv: column 2 has the name "image"`, "rename"},
+		{"two columns of one name", metadata("file_name,label,label\na.png,1,2\nb.png,1,2\n"), fault.Malformed,
+			`metadata.csv: column 3 has the name "label", expected another`, "rename"},
 		{"no names of files", metadata("image,label\na.png,1\n"), fault.Malformed,
 			"metadata.csv: found the columns image, label, expected file_name and label", "rename"},
 		{"a name of a class in Latin-1", metadata("file_name,label,class\na.png,0,th\xe9\nb.png,1,tea\n"),
@@ -236,20 +236,37 @@ func TestLinksLeadNowhereElse(t *testing.T) {
 
 func TestManyClassFolders(t *testing.T) {
 	t.Parallel()
-	const folders = 300
-	files := map[string]string{}
-	for label := range folders {
-		files[string(rune('a'+label%26))+strings.Repeat("x", label/26)+"/i.png"] = pixels(t, 3, 2)
+	files, want := map[string]string{}, []byte(nil)
+	for label := range 300 {
+		files[fmt.Sprintf("c%03d/i.png", label)] = pixels(t, 3, 2)
+		want = binary.LittleEndian.AppendUint32(want, uint32(label))
 	}
 	table := open(t, makeFolder(t, files), source.ReadOptions{})
-	data := must.Get(sourcetest.ReadAll(table, 50))(t)
-	labels := table.Columns()[1]
-	if len(labels.Classes) != folders || labels.DType != idx.Int32 {
-		t.Errorf("found the labels %v", labels)
+	data, c := must.Get(sourcetest.ReadAll(table, 50))(t), table.Columns()[1]
+	if len(c.Classes) != 300 || c.DType != idx.Int32 || !bytes.Equal(data[1], want) {
+		t.Errorf("found the labels %v, % x", c, data[1])
 	}
-	for row := range folders {
-		if v := source.Int(idx.Int32, data[1], row); v != int64(row) {
-			t.Fatalf("row %d has the label %d", row, v)
+}
+
+// TestLists has class folders beside a list of their names, in another order or in theirs.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	for list, other := range map[string]bool{
+		"dog\ncat": true, "cat\r\ndog\r\n\n": false, "bird\ncat\ndog": true, "cat\nbird": false, // the names alone
+		"1 cat\n0 dog": true, "2 dog\n1 cat\n": false, "10 dog\n9 \"cat\"": false,
+		"dog,0\ncat,1": true, "cat\t0\ndog\t1": false, "cat: 1\ndog: 0": true,
+		"label,name\n0,cat\n1,dog": false, "label,name\n1,cat\n0,dog": true,
+		`{"cat": 1, "dog": 0}`: true, `{"dog":1,"cat":0}`: false, "{\n \"1\": \"cat\",\n \"0\": \"dog\"\n}": true,
+		`{"0": ["cat", "tiger"], "1": ["dog", "wolf"]}`: false, `["dog","cat"]`: true,
+		"[\n \"cat\",\n \"dog\"\n]\n": false,
+	} {
+		files := map[string]string{"cat/0.png": pixels(t, 3, 2), "dog/1.png": pixels(t, 3, 2), "labels": list}
+		table, err := Open(makeFolder(t, files), source.ReadOptions{})
+		if err == nil {
+			must.Do(t, table.Close())
+		}
+		if (err != nil) != other || other && !strings.Contains(err.Error(), "folder cat may be label 1, as in ") {
+			t.Errorf("%q: found %v", list, err)
 		}
 	}
 }
