@@ -186,14 +186,16 @@ var jsonSigns = text.Pattern(`^\s*\[|[{}\],]+\s*`)
 
 // checkLists returns an error if a text in dir lists these names, but not as the first labels.
 func checkLists(dir string, names []string, o source.ReadOptions) error {
-	lists, _ := fs.Glob(os.DirFS(dir), "[^.]*")
-	for _, name := range lists {
+	files, _ := fs.Glob(os.DirFS(dir), "[^.]*")
+	for _, name := range slices.DeleteFunc(files, func(name string) bool { return !MayLabel(name) }) {
 		list := filepath.Join(dir, name)
-		if info, err := os.Stat(list); !MayLabel(name) || err != nil || !info.Mode().IsRegular() || info.Size() > 1e6 {
+		if info, err := os.Stat(list); err != nil || !info.Mode().IsRegular() || info.Size() > 1e6 {
 			continue
 		}
 		content, _ := os.ReadFile(list)
-		if json.Valid(content) {
+		if !slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(content, []byte(name)) }) {
+			continue // which is faster
+		} else if json.Valid(content) {
 			content = bytes.TrimSpace(jsonSigns().ReplaceAll(content, []byte("\n")))
 		}
 		all, lines := listEntry().FindAllStringSubmatch(string(content), -1), []string(nil)

@@ -270,9 +270,8 @@ func (t *table) Decode(b *source.Raw) error {
 // decode reads f into buffer and decodes it to record.
 func (t *table) decode(record []byte, f file, buffer []byte) (data []byte, err error) {
 	defer fault.Recovered(&err)
-	if data, err = t.readFile(buffer, f, t.format.MaxFile()); err != nil {
-		return data, err
+	if data, err = t.readFile(buffer, f, t.format.MaxFile()); err == nil {
+		_, err = t.format.Append(record[:0], data) // in its memory, which has the size of the record
 	}
-	_, err = t.format.Append(record[:0], data)
 	return data, err
 }
