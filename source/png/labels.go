@@ -181,7 +181,7 @@ func (t *table) inOrder(all []string, o source.ReadOptions) error {
 
 // listEntry matches a name in a list of classes, and the number before or after it, by which it is
 // sorted, before those without one. jsonSigns match what stands between entries of JSON.
-var listEntry = text.Pattern(`(?m)^[\x{feff}\t "']*(?:(\d+)["']?[\t :,]+)?(.*?)(?:[\t ]*[\t,;:=][\t ]*(\d+))?[\t\r ]*$`)
+var listEntry = text.Pattern(`(?m)^[\x{feff}\t "']*(?:(\d+)["'.)]?[\t :,;=]+)?(.*?)(?:[\t ]*[\t:,;=] *(\d+))?[\t\r ]*$`)
 var jsonSigns = text.Pattern(`^\s*\[|[{}\],]+\s*`)
 
 // checkLists returns an error if a text in dir lists these names, but not as the first labels.

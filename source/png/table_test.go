@@ -254,7 +254,7 @@ func TestLists(t *testing.T) {
 	for list, other := range map[string]bool{
 		"dog\ncat": true, "cat\r\ndog\r\n\n": false, "bird\ncat\ndog": true, "cat\nbird": false, // the names alone
 		"1 cat\n0 dog": true, "2 dog\n1 cat\n": false, "10 dog\n9 \"cat\"": false,
-		"dog,0\ncat,1": true, "cat\t0\ndog\t1": false, "cat: 1\ndog: 0": true,
+		"dog,0\ncat,1": true, "cat\t0\ndog\t1": false, "cat: 1\ndog: 0": true, "1. cat\n0) dog": true,
 		"label,name\n0,cat\n1,dog": false, "label,name\n1,cat\n0,dog": true,
 		`{"cat": 1, "dog": 0}`: true, `{"dog":1,"cat":0}`: false, "{\n \"1\": \"cat\",\n \"0\": \"dog\"\n}": true,
 		`{"0": ["cat", "tiger"], "1": ["dog", "wolf"]}`: false, `["dog","cat"]`: true,
