@@ -92,18 +92,18 @@ func OpenFile[T any](files Files, name, expected string, read func(File, fs.File
 	return t, err
 }
 
-// CheckAlone refuses a file that was appended to another, as cat does, and would begin at byte at.
-// Its footer counts from its own beginning, so that the other would be read in its place.
-func CheckAlone(r io.ReaderAt, magic string, at int64) error {
-	seam := make([]byte, 2*len(magic))
-	if at < int64(len(magic)) {
+// CheckAlone refuses a file that begins so at byte at, after one that ends so, as cat joins them:
+// its footer counts from its own beginning, so that the other would be read in its place.
+func CheckAlone(r io.ReaderAt, end, begin string, at int64) error {
+	seam := make([]byte, len(end+begin))
+	if at <= int64(len(end)) {
 		return nil
 	}
-	if _, err := r.ReadAt(seam, at-int64(len(magic))); err != nil || string(seam) != magic+magic {
+	if _, err := r.ReadAt(seam, at-int64(len(end))); err != nil || string(seam) != end+begin {
 		return err
 	}
 	return fault.New(fault.Malformed, "found a second file, appended to the first one").At(at).
-		WithHint("take them apart, and convert each: head -c %d FILE > first; tail -c +%d FILE > second", at, at+1)
+		WithHint("take them apart, under its extension: head -c %d FILE > first; tail -c +%d FILE > second", at, at+1)
 }
 
 var hidden = text.Pattern(`^\.|^(__MACOSX|lost\+found|@eaDir|[#@][rR]ecycle|\$RECYCLE\.BIN|System Volume Information)$`)

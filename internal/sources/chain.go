@@ -40,8 +40,7 @@ func openChain(found Table, o source.ReadOptions) (source.Table, error) {
 		t, err := c.open(path, c.options)
 		if errors.Is(err, columnar.ErrNoRows) {
 			continue
-		}
-		if err != nil {
+		} else if err != nil {
 			return nil, err
 		}
 		rows, info, applied := t.Rows(), source.About(t), struct{ Part string }{}

@@ -147,9 +147,8 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 	return l, fault.In(dir, err)
 }
 
-// unread has the kinds of tables that are not read, with a command that reads them from a folder.
-// Which files, and which of their rows, belong to the first three is in a log: reading all files
-// would bring back rows that were deleted or replaced.
+// unread has the kinds of tables that are not read, with a command that reads them from a folder. A
+// log says which files and rows belong to the first three: others were deleted or replaced.
 var unread = map[string]struct{ name, command string }{
 	"_delta_log": {"a table of Delta Lake", `duckdb -c "COPY (FROM delta_scan('%s')) TO '%[1]s.parquet'"`},
 	"metadata": {"a table of Iceberg",

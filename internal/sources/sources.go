@@ -17,12 +17,11 @@ import (
 
 // A Format is one kind of input.
 type Format struct {
-	Name      string
-	Text      bool // values are text: types are guessed, and NaNs have no payload
-	Untyped   bool // the files do not record the types or shapes of their source
-	OneColumn bool // a file is one column
-	Images    bool // a file may hold images in formats such as PNG and JPEG
-
+	Name       string
+	Text       bool   // values are text: types are guessed, and NaNs have no payload
+	Untyped    bool   // the files do not record the types or shapes of their source
+	OneColumn  bool   // a file is one column
+	Images     bool   // a file may hold images in formats such as PNG and JPEG
 	magic      string // how files begin, if that is unmistakable
 	extensions []string
 	open       func(path string, o source.ReadOptions) (source.Table, error)

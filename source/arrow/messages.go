@@ -103,7 +103,7 @@ func (m *messages) open() (*arrow.Schema, error) {
 		m.rows = all.first
 	}
 	if m.footer && err == io.EOF {
-		err = source.CheckAlone(m, magic, m.end-all.offset-8) // an end mark is between
+		err = source.CheckAlone(m, magic, magic, m.end-all.offset-8) // an end mark is between
 	}
 	if err != nil && err != io.EOF {
 		return nil, err

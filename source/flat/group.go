@@ -41,22 +41,18 @@ type group struct {
 
 // Group finds the elements of tensors among names: those with a common prefix that are numbered
 // from 0 or 1, or have an index for each dimension, also from 0 or 1 (1x1, 1x2, … or a_1x1, …).
-// exclude, if it is not nil, reports whether name i is known not to be an element, and known
-// whether something other than names tells the shape of n elements from name i on.
-//
-// It is an error if there are more than limit fields, which are counted before they allocate
-// memory, or if the elements of a tensor are not side by side in C order, and its name is wanted:
-// wants gets the names of all fields and columns. Other such tensors are a field for each element.
+// exclude reports whether name i is known not to be an element, known whether something other than
+// names tells the shape of n elements from name i on. wants gets all names, of fields and columns.
+// More than limit fields are an error, before they allocate memory, and so is a wanted tensor whose
+// elements are not side by side in C order. Other such tensors are a field for each element.
 func Group(names []string, limit int, exclude func(i int) bool, known func(i, n int) bool,
 	wants func([]string) func(string) bool) ([]Field, *fault.Error) {
 	tooMany := fault.New(fault.Unsupported, "more than %d columns, which is too many", limit).
 		WithHint("number the elements of a record, as in pixel0, pixel1")
-	groups := map[stem]*group{}
-	var order []*group
-	var numbers []int
+	groups, order, numbers := map[stem]*group{}, []*group(nil), []int(nil)
 	for i, name := range names {
 		var of stem
-		if exclude == nil || !exclude(i) {
+		if !exclude(i) {
 			of, numbers = parse(name, numbers[:0])
 		}
 		g := groups[of]
@@ -132,7 +128,6 @@ func parse(name string, numbers []int) (stem, []int) {
 }
 
 // fields returns the tensor with the elements g, or a scalar for each of up to limit+1 columns.
-//
 // Numbers are those of a tensor if 0 and 1, or 1 and 2, are among them, or if the names are those
 // of pixels; indices are, if 0x0 or 1x1 is. Others, such as q1 and q3, or 640x480, are scalars.
 func (g *group) fields(limit int, known func(i, n int) bool) (fields []Field) {
@@ -155,10 +150,9 @@ func (g *group) fields(limit int, known func(i, n int) bool) (fields []Field) {
 // tensor returns the tensor with the elements g, whose numbers begin at start. The error has the
 // first column that is not the next element in C order. A vector without one of them is none.
 func (g *group) tensor(start int, known func(i, n int) bool) Field {
-	const hintOrder = "if names such as 0.1 are values, read the file without a header; else put all elements of a " +
-		"record side by side, none left out, in order; in pandas: import re; " +
-		`df = df[sorted(df, key=lambda c: (re.sub("[0-9]", "", c), [int(n) for n in re.findall("[0-9]+", c)]))]; ` +
-		"if a column is no element, name it without a number"
+	const hintOrder = "if names such as 0.1 are values, read the file without a header; name what is no element " +
+		"without a number, and put all elements of a record side by side, in order; in pandas: import re; " +
+		`df = df[sorted(df, key=lambda c: (re.sub("[0-9]", "", c), [int(n) for n in re.findall("[0-9]+", c)]))]`
 	first, end := g.columns[0], g.columns[len(g.columns)-1]
 	next, last, numbers := slices.Repeat([]int{start}, g.rank), g.last, []int(nil)
 	f := Field{Name: cmp.Or(strings.TrimSuffix(g.prefix, "_"), Image), Shape: last, Columns: g.columns}

@@ -38,6 +38,7 @@ func described(f Field) string {
 // all wants all fields, and never knows no shapes.
 func all([]string) func(string) bool { return func(string) bool { return true } }
 func never(int, int) bool            { return false }
+func none(int) bool                  { return false }
 
 func TestGroup(t *testing.T) {
 	t.Parallel()
@@ -76,7 +77,7 @@ func TestGroup(t *testing.T) {
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
-			fields, bad := Group(c.names, len(c.names), nil, never, all)
+			fields, bad := Group(c.names, len(c.names), none, never, all)
 			if bad != nil {
 				t.Fatal(bad)
 			}
@@ -98,7 +99,7 @@ func TestGroupWanted(t *testing.T) {
 	names := []string{"label", "x1", "y1", "x2", "y2", "pixel0", "pixel2"}
 	for wanted, want := range map[string]string{
 		"label": "", "y1": "", "x": "y1 where x2", "y": "x2 where y2", "image": "pixel2 where pixel1"} {
-		fields, bad := Group(names, len(names), nil, never, func(all []string) func(string) bool {
+		fields, bad := Group(names, len(names), none, never, func(all []string) func(string) bool {
 			if found := strings.Join(all, " "); found != "label x y x y image image label x1 y1 x2 y2 pixel0 pixel2" {
 				t.Errorf("found the names %s", found)
 			}
@@ -146,7 +147,7 @@ func TestGroupRefuses(t *testing.T) {
 		{"too many", strings.Split("a b c d e f g h i j k", " "), "more than 10 columns"},
 	} {
 		limit := max(10, len(c.names)-1)
-		if fields, bad := Group(c.names, limit, nil, never, all); bad == nil || !strings.Contains(bad.Msg, c.want) {
+		if fields, bad := Group(c.names, limit, none, never, all); bad == nil || !strings.Contains(bad.Msg, c.want) {
 			t.Errorf("%s: found %v and %v, expected %q", c.about, fields, bad, c.want)
 		}
 	}

@@ -97,7 +97,15 @@ func readDirectory(f source.File, size int64) (*zip.Reader, error) {
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	d.left = math.MaxInt64 // for the arrays
+	d.left = math.MaxInt64                                       // for the arrays
+	last, end := make([]byte, 22), size-22-int64(len(z.Comment)) // the last record: APPNOTE.TXT, 4.3.16
+	if _, err = f.ReadAt(last, end); err == nil && string(last[:4]) != "PK\x05\x06" {
+		err = fault.New(fault.Malformed, "found bytes after the archive, expected none").WithHint(hintAgain)
+	}
+	directory, before := binary.LittleEndian.Uint32(last[12:]), binary.LittleEndian.Uint32(last[16:])
+	if err = cmp.Or(err, source.CheckAlone(f, "", "PK\x03\x04", end-int64(directory)-int64(before))); err != nil {
+		return nil, unreadable(err)
+	}
 	for i, m := range z.File {
 		again := slices.ContainsFunc(z.File[:i], func(other *zip.File) bool { return other.Name == m.Name })
 		name, ok := strings.CutSuffix(m.Name, ".npy")

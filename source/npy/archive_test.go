@@ -22,10 +22,7 @@ import (
 func TestArchives(t *testing.T) {
 	t.Parallel()
 	var archives map[string]map[string]expected
-	text := must.Get(os.ReadFile("testdata/archives.json"))(t)
-	if err := json.Unmarshal(text, &archives); err != nil || len(archives) < 5 {
-		t.Fatal(err, len(archives))
-	}
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile("testdata/archives.json"))(t), &archives))
 	for name, arrays := range archives {
 		path := filepath.Join("testdata", name+".npz")
 		names := must.Get(Arrays(nil, path))(t)
@@ -132,6 +129,9 @@ func TestRefusedArchives(t *testing.T) {
 		"a name without UTF-8":  {named("\xff.npy"), unsupported, `"\xff.npy"`},
 		"too many files":        {packed(make([]string, maxArrays+1)...), unsupported, "expected 1 to 1000"},
 		"two of one name":       {packed("a.npy", "a.npy"), unsupported, "of different names"},
+		"joined, one longer":    {append(packed("b.npy", "c.npy"), stored(nil)...), malformed, "a second file"},
+		"joined, as long":       {append(stored(nil), stored(nil)...), malformed, "a second file, appended to"},
+		"bytes after the end":   {append(stored(nil), 0), malformed, "found bytes after the archive, expected none"},
 		"no end":                {stored(nil)[:100], malformed, "not a valid zip file"},
 		"nothing":               {[]byte{}, malformed, "not a valid zip file"},
 	} {

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	magic       = "\x93NUMPY"
-	maxHeader   = 1 << 20 // bytes of text; 255 dimensions need less than 4 KiB
-	hintDamaged = "the file is damaged or incomplete; write it again, or download it again"
+	magic     = "\x93NUMPY"
+	maxHeader = 1 << 20 // bytes of text; 255 dimensions need less than 4 KiB
+	hintAgain = "the file is damaged or incomplete; write it again, or download it again"
 )
 
 // A table is a source.Table of one column: an array.
@@ -58,9 +58,12 @@ func newTable(f io.Closer, path, part string, r io.Reader, size int64, o source.
 			At(h.start).WithHint("allow larger records with --max-record-bytes %d", record)
 	case record == 0 && h.shape[0] > idx.MaxEmptyRecords:
 		return nil, fault.New(fault.Malformed, "found %d records without elements, expected at most %d",
-			h.shape[0], idx.MaxEmptyRecords).At(h.start).WithHint(hintDamaged)
-	case size != h.end:
-		return nil, sizeError(size, h.end)
+			h.shape[0], idx.MaxEmptyRecords).At(h.start).WithHint(hintAgain)
+	case size > h.end:
+		return nil, fault.New(fault.Malformed, "found %d bytes, expected %d", size, h.end).At(h.end).
+			WithHint("save each of several arrays in a file of its own; or else, " + hintAgain)
+	case size < h.end:
+		return nil, fault.New(fault.Truncated, "found %d bytes, expected %d", size, h.end).At(size).WithHint(hintAgain)
 	}
 	return &table{header: h, path: path + part, column: c, r: r, file: f}, nil
 }
@@ -154,7 +157,7 @@ func readHeader(r io.Reader) (*header, error) {
 	}
 	if major, minor := begin[6], begin[7]; major < 1 || major > 3 || minor > 0 || length > maxHeader {
 		return nil, fault.New(fault.Unsupported, "found a header of version %d.%d and %d bytes, expected version "+
-			"1.0 to 3.0 and at most %d bytes", major, minor, length, maxHeader).At(6).WithHint(hintDamaged)
+			"1.0 to 3.0 and at most %d bytes", major, minor, length, maxHeader).At(6).WithHint(hintAgain)
 	}
 	text := make([]byte, length)
 	if _, err := readFull(r, text, start, start+length); err != nil {
@@ -167,15 +170,10 @@ func readHeader(r io.Reader) (*header, error) {
 func readFull(r io.Reader, p []byte, offset, end int64) (int, error) {
 	n, err := io.ReadFull(r, p)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = sizeError(offset+int64(n), end)
+		offset += int64(n)
+		err = fault.New(fault.Truncated, "found %d bytes, expected %d", offset, end).At(offset).WithHint(hintAgain)
 	}
 	return n, err
-}
-
-func sizeError(found, expected int64) error {
-	kind := map[bool]fault.Kind{true: fault.Truncated, false: fault.Malformed}[found < expected]
-	return fault.New(kind, "found %d bytes, expected %d", found, expected).
-		At(min(found, expected)).WithHint(hintDamaged)
 }
 
 // dictionary matches the header's text: three entries, in any order. Its groups are the byte order,
@@ -214,7 +212,7 @@ func parseText(s string, offset int64) (*header, error) {
 	}
 	h.big = m[1] == ">" && size > 1
 	tooLarge := fault.New(fault.Malformed, "found the shape (%s), expected sizes below 2^32 and at most 2^62 bytes",
-		m[4]).At(offset).WithHint(hintDamaged)
+		m[4]).At(offset).WithHint(hintAgain)
 	for _, digits := range strings.FieldsFunc(m[4], func(r rune) bool { return r < '0' || r > '9' }) {
 		n, err := strconv.ParseInt(digits, 10, min(33, strconv.IntSize)) // IDX has 32 bits without a sign
 		if err != nil {

@@ -156,7 +156,7 @@ func (f *file) readFooter(size int64) error {
 	if rows != f.footer.NumRows {
 		return columnar.Damaged("found %d rows in row groups, expected %d in all", rows, f.footer.NumRows).At(f.end)
 	}
-	return source.CheckAlone(f.r, magic, f.end-end)
+	return source.CheckAlone(f.r, magic, magic, f.end-end)
 }
 
 // checkChunk checks the chunk of leaf n in a row group, which must end before the footer.
