@@ -180,8 +180,6 @@ func (t *table) decide() error {
 	return nil
 }
 
-const hintIndex = "give it a name, such as label, or leave it out with --columns"
-
 // setType sets the type of f, as given or for the examined rows, or returns why f is left out.
 func (t *table) setType(f *fileColumn, tensors bool) *source.Omission {
 	s, left := &f.stats, &source.Omission{Column: t.name(f.first), Type: "text", Why: "it holds class names"}
@@ -308,7 +306,9 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 }
 
 const hintEnds = `; if separators end all lines: sed 's/[,;]\r*$//' FILE.csv >rows.csv`
-const hintFields = "fill in fields, or quote separators in them" + hintEnds
+const hintIndex = "give it a name, such as label, or leave it out with --columns"
+const hintFields = "fill in fields, or quote separators in them; if R wrote names of rows, add an empty one to the " +
+	`header: sed -E '1s/^("[^"]*")(.)/""\2\1\2/' FILE.csv >named.csv` + hintEnds
 const hintEmpty = "fill in missing values, or leave the column out with --columns" + hintEnds
 const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, write decimals with a " +
 	"point, give names with --classes, leave the column out with --columns, or try --dtype int32 or float64"

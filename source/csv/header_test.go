@@ -46,6 +46,8 @@ func TestFirstLines(t *testing.T) {
 		{"an empty value in the first row, as pandas quotes it", "\"\"\n1\n2\n", nil, undecided, ""},
 		{"what C prints for no number", "-nan,-nan(ind)\n1,2\n", nil, undecided, ""},
 		{"numbers with spaces in quotes", "\"7 \" \" 8\"\n\"9\" 1\n", nil, undecided, ""},
+		{"another form among bytes", "p0,p1,label\n1, 2,7\n", nil, "p:uint8[2] label:uint8[]", "\x01\x02"},
+		{"tabs among spaces", "3 0.5\n4 \t7 \t\n5\t8\n", nil, "data:float64[2]", ""},
 		{"an index without rows", ",label,p0\n", nil, "label:uint8[] p0:uint8[]", ""},
 		{"a name with #", "#a,b\n1,2\n", &yes, "#a:uint8[] b:uint8[]", "\x01"},
 	} {

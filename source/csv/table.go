@@ -202,9 +202,14 @@ func (t *table) record(dst []byte) ([]byte, error) {
 }
 
 // split makes a row of the record after the rows in dst: its fields, without quotes, each followed
-// by the separator, and a line feed. Several spaces separate once, and those at the ends nothing.
+// by the separator, and a line feed. Spaces and tabs separate once; those at the ends, nothing.
 func (t *table) split(dst []byte, rows int) ([]byte, error) {
-	if record := dst[rows:]; t.comma == ' ' || bytes.IndexByte(record, '"') >= 0 {
+	record := dst[rows:]
+	if t.comma == ' ' {
+		numbers := bytes.FieldsFunc(record, func(r rune) bool { return r == ' ' || r == '\t' })
+		record = append(record[:0], bytes.Join(numbers, []byte{' '})...)
+	}
+	if dst = dst[:rows+len(record)]; bytes.IndexByte(record, '"') >= 0 {
 		fields, ok := unquote(bytes.TrimRight(record, " "), t.comma)
 		if !ok {
 			return dst[:rows], t.inRow(t.cut, "put texts in quotes, each quote in them twice, commas between fields",
@@ -234,8 +239,6 @@ func unquote(record []byte, comma byte) (fields []byte, ok bool) {
 			c = '\x1f'
 		case inside && c == '\n':
 			n, c = len(bytes.TrimSuffix(record[:n], []byte{'\r'})), '\x1e'
-		case c == ' ' && c == comma && n == start && !closed:
-			continue
 		case c == comma && !inside:
 			start, closed = n+1, false
 		}
