@@ -92,7 +92,7 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 	least, most := t.DType.Limits()
 	switch {
 	case !known && t.Names != nil:
-		return fault.New(fault.Malformed, "found the name %q, expected one of the %d names of the classes",
+		return fault.New(fault.Malformed, "found the name %q, expected the name of a class (%d known)",
 			text, len(t.labels)).WithHint("add the name to the file of --classes or, if it is empty, fill it in")
 	case !known:
 		return fault.New(fault.Malformed, "found the text %q, expected a whole number, as before it", text).

@@ -140,7 +140,7 @@ func (t *table) addLabels(name string, places map[string]string, classes []strin
 		folder := norm.NFC.String(f.folder)
 		label := cmp.Or(places[folder], places[strings.TrimSpace(folder)]) // --classes has no spaces around
 		if label == "" {
-			return fault.New(fault.Malformed, "found the class folder %s, expected the name of one of the %d classes",
+			return fault.New(fault.Malformed, "found the class folder %s, expected the name of a class (%d known)",
 				f.folder, len(classes)).WithHint("name folders after the classes, or give their names: --classes FILE")
 		}
 		if other := cmp.Or(folders[label], f.folder); other != f.folder {

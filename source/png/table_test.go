@@ -346,7 +346,7 @@ func TestLabelsByName(t *testing.T) {
 		}
 	}
 	_, err := Open(dir, source.ReadOptions{Classes: []string{"dog"}})
-	want := `row 0: found the name "cat", expected one of the 1 names`
+	want := `row 0: found the name "cat", expected the name of a class (1 known)`
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("found %v, expected %s", err, want)
 	}
