@@ -77,20 +77,18 @@ const hintLeave = "or leave the column out with --columns"
 // label, only the user can tell what it is.
 func (t *Texts) Put(dst []byte, text string) *fault.Error {
 	text = strings.TrimSpace(text)
-	n, known := t.labels[text]
-	if t.Names == nil {
-		label, isName := n, known
-		_, _, isNumber := ParseNumber([]byte(text), 64)
-		if n, known = wholeNumber(text); !known && !isNumber && isName { // after rows of numbers
-			n, known = label, true
-		} else if isNumber && isName && label != n {
-			return fault.New(fault.Usage, "found %q, which may be a label, or the name of label %d", text, label).
-				WithHint("if it is a label, leave out --classes; if it is a name, write names that are "+
-					"no numbers, such as class-%s, there and in the file of --classes", text)
-		}
+	n, known := wholeNumber(text)
+	_, _, isNumber := ParseNumber([]byte(text), 64)
+	label, isName := t.labels[text]
+	if t.Names != nil || isName && !isNumber { // also a name after rows of numbers
+		n, known = label, isName
 	}
 	least, most := t.DType.Limits()
 	switch {
+	case isName && isNumber && label != n:
+		return fault.New(fault.Usage, "found %q, which may be a label, or the name of label %d", text, label).
+			WithHint("if it is a label, leave out --classes; if it is a name, write names that are "+
+				"no numbers, such as class-%s, there and in the file of --classes", text)
 	case !known && t.Names != nil:
 		return fault.New(fault.Malformed, "found the name %q, expected the name of a class (%d known)",
 			text, len(t.labels)).WithHint("add the name to the file of --classes or, if it is empty, fill it in")
@@ -109,7 +107,6 @@ var ImageName = text.Pattern(`(?i)\.(png|jpe?g|bmp|gif|tiff?|webp)$`)
 
 // unknownNames returns the error for names, in any order, that the list, if there is one, lacks.
 func unknownNames(names []string, listed bool) *fault.Error {
-	const maxNames = 100 // of usual length, in a message
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	all := strings.Join(names, ", ")
 	switch {
@@ -124,7 +121,7 @@ func unknownNames(names []string, listed bool) *fault.Error {
 	case ImageName().MatchString(names[len(names)-1]):
 		return fault.New(fault.Usage, "found what may be the names of images, which are not followed: %.400s", all).
 			WithHint("convert their folder, with this table as metadata.csv and this column as file_name, " + hintLeave)
-	case listed || len(names) > maxNames || len(all) > 40*maxNames:
+	case listed || len(names) > 100 || len(all) > 4000: // too many for a message
 		return fault.New(fault.Usage, "found names, whose numbers are not known: %.400s…", all).
 			WithHint("list all names in the order of their numbers in a file for --classes, " + hintLeave)
 	}
@@ -155,7 +152,6 @@ func ParseNumber(text []byte, bits int) (v float64, integer, ok bool) {
 // PutText stores the number in text as the element at the start of dst. It returns false if text is
 // not a number that d can hold. Floats round fractions, but not integers.
 func PutText(d idx.DType, dst, text []byte) (fits bool) {
-	const maxExact = 1 << 24 // float32 holds all integers below this
 	if !d.Float() {
 		smallest, largest := d.Limits()
 		n, err := strconv.ParseInt(string(text), 10, 32)
@@ -171,7 +167,7 @@ func PutText(d idx.DType, dst, text []byte) (fits bool) {
 		return fits
 	}
 	v, integer, ok := ParseNumber(text, 8*d.Size())
-	if ok && integer && math.Abs(v) >= maxExact {
+	if ok && integer && math.Abs(v) >= 1<<24 { // float32 holds all integers below this
 		ok = strconv.FormatFloat(math.Abs(v), 'f', 0, 64) == string(bytes.TrimLeft(text, "+-0"))
 	}
 	if ok {
