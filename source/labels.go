@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -8,12 +9,11 @@ import (
 	"github.com/idxport/idxport/internal/fault"
 )
 
-// Keys of metadata. The first two say what the column label means: the data set, or a JSON list of
-// the names. KeyApplied is JSON of what was done to the inputs, such as {"part":"1/4"}.
+// Keys of metadata.
 const (
-	KeyDataset = "idx.dataset"
-	KeyClasses = "idx.classes"
-	KeyApplied = "idx.applied"
+	KeyDataset = "idx.dataset" // the data set to which the column label belongs
+	KeyClasses = "idx.classes" // of the column label: a JSON list of the names
+	KeyApplied = "idx.applied" // JSON of what was done to the inputs, such as {"part":"1/4"}
 )
 
 // ClassesKey returns the key of the metadata with the names of the labels of a column.
@@ -27,9 +27,7 @@ func ClassesKey(column string) string {
 // ClassesIn returns the class names of a column in the metadata of a file, nil if there are none.
 // Other programs may have changed them.
 func ClassesIn(metadata map[string]string, column string) (names []string) {
-	if text := metadata[ClassesKey(column)]; len(text) < 1<<20 {
-		_ = json.Unmarshal([]byte(text), &names) // there may be none
-	}
+	_ = json.Unmarshal([]byte(metadata[ClassesKey(column)]), &names) // there may be none
 	return names
 }
 
@@ -40,14 +38,12 @@ const (
 	HubPath  = "path"  // the name that it had
 )
 
-// Keys under which Arrow keeps the extension type of a column and, in Parquet files, its own
-// schema, which adds what that of Parquet cannot express: FixedSizeList and the metadata of
-// columns. The type FixedShapeTensor has the shape in its metadata.
+// Keys of Arrow's metadata, and an extension type, which has the shape in its metadata.
 const (
 	KeyExtension         = "ARROW:extension:name"
 	KeyExtensionMetadata = "ARROW:extension:metadata"
 	FixedShapeTensor     = "arrow.fixed_shape_tensor"
-	KeyArrowSchema       = "ARROW:schema"
+	KeyArrowSchema       = "ARROW:schema" // in Parquet, which lacks FixedSizeList and metadata of columns
 )
 
 // NoName is the name of a label without a class in Hugging Face's metadata, where every label must
@@ -56,28 +52,35 @@ const NoName = "N/A"
 
 // A HubFeature is the type of a column in Hugging Face's metadata.
 type HubFeature struct {
-	Column  string                   `json:"-"`
-	DType   string                   `json:"dtype,omitempty"`  // of a Value
-	Names   []string                 `json:"names,omitempty"`  // of a ClassLabel, empty for labels without a class
-	Mode    string                   `json:"mode,omitempty"`   // of an Image: Pillow's mode, or empty
-	Feature struct{ Names []string } `json:"feature,omitzero"` // of the elements of a List
-	Type    string                   `json:"_type"`            // Image, Value, ClassLabel, List, …
+	Column  string      `json:"-"`
+	DType   string      `json:"dtype,omitempty"`   // of a Value
+	Names   []string    `json:"names,omitempty"`   // of a ClassLabel, also in lists; empty for labels without a class
+	Mode    string      `json:"mode,omitempty"`    // of an Image: Pillow's mode, or empty
+	Feature *HubFeature `json:"feature,omitempty"` // of the elements of a List
+	Type    string      `json:"_type"`             // Image, Value, ClassLabel, List, …
 }
 
 // HubFeatures returns the features in the metadata of a file, by column; none if it is malformed.
 func HubFeatures(metadata map[string]string) map[string]HubFeature {
 	var found struct {
-		Info struct{ Features map[string]HubFeature }
+		Info struct{ Features map[string]json.RawMessage }
 	}
-	_ = json.Unmarshal([]byte(metadata[HubKey]), &found) // other types lead to an error at the end
-	for _, f := range found.Info.Features {
+	_ = json.Unmarshal([]byte(metadata[HubKey]), &found)
+	all := map[string]HubFeature{}
+	for column, raw := range found.Info.Features {
+		var f HubFeature
+		_ = json.Unmarshal(bytes.Trim(raw, "[]"), &f) // [{…}]: a list; other types lead to an error at the end
+		for element := f.Feature; element != nil; element = element.Feature {
+			f.Names = element.Names
+		}
 		for label, name := range f.Names {
 			if metadata[KeyDataset] != "" && (name == NoName || name == NoName+"-"+strconv.Itoa(label)) {
 				f.Names[label] = "" // it is none of these classes, but may be one of others
 			}
 		}
+		all[column] = f
 	}
-	return found.Info.Features
+	return all
 }
 
 // Unnamed returns the error for a row of the column c whose label has no class name.

@@ -150,6 +150,8 @@ func TestHubFeatures(t *testing.T) {
 		`{"names":[],"_type":"ClassLabel"}`:                          nil,
 		`{"names":[1],"_type":"ClassLabel"}`:                         {""},
 		`[]`:                                                         nil,
+		`[[{"names":["a","b"]}]]`:                                    {"a", "b"},
+		`{"feature":{"feature":{"names":["N/A","b"],"_type":"ClassLabel"}},"_type":"List"}`: {"", "b"},
 	} {
 		found := HubFeatures(map[string]string{HubKey: `{"info":{"features":{"label":` + text + `}}}`, KeyDataset: "d"})
 		if !slices.Equal(found["label"].Names, want) {

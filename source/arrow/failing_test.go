@@ -30,16 +30,11 @@ type failingFile struct {
 func (f failingFile) ReadAt(p []byte, at int64) (int, error) { return f.through.ReadAt(p, at) }
 
 // readFailing reads the file at path, of whose reads one fails.
-func readFailing(path string, f *sourcetest.FailingReaderAt) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
+func readFailing(t *testing.T, path string, f *sourcetest.FailingReaderAt) error {
+	t.Helper()
+	file := must.Get(os.Open(path))(t)
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
+	info := must.Get(file.Stat())(t)
 	f.File = file
 	o := source.ReadOptions{}
 	switch { // bytes of an unknown type
@@ -68,12 +63,12 @@ func TestEveryReadMayFail(t *testing.T) {
 			continue
 		}
 		all := &sourcetest.FailingReaderAt{Left: -1}
-		if err := readFailing(path, all); err != nil || all.Calls.Load() < 3 {
+		if err := readFailing(t, path, all); err != nil || all.Calls.Load() < 3 {
 			t.Errorf("%s: found %v after %d reads", path, err, all.Calls.Load())
 		}
 		for left := range all.Calls.Load() {
 			for broken, kind := range map[error]error{errBroken: fault.Internal, io.EOF: fault.Truncated} {
-				err := readFailing(path, &sourcetest.FailingReaderAt{Left: left, Err: broken})
+				err := readFailing(t, path, &sourcetest.FailingReaderAt{Left: left, Err: broken})
 				if fault.KindOf(err) != kind || kind == fault.Internal && !errors.Is(err, errBroken) {
 					t.Errorf("%s, read %d of %d: found %v, expected %v", path, left+1, all.Calls.Load(), err, broken)
 				}
@@ -91,8 +86,8 @@ func TestPipeMayFail(t *testing.T) {
 	file := encode(t, written, sink.Options{Stream: true}, 8)
 	for n := range len(file) + 1 {
 		for _, skip := range []int64{0, 17} {
-			table, err := New(io.MultiReader(bytes.NewReader(file[:n]), iotest.ErrReader(errBroken)), "-",
-				source.ReadOptions{})
+			r := io.MultiReader(bytes.NewReader(file[:n]), iotest.ErrReader(errBroken))
+			table, err := New(r, "-", source.ReadOptions{})
 			if err == nil {
 				err = source.Skip(table, skip)
 			}

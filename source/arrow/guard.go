@@ -13,10 +13,9 @@ import (
 // short. The functions of this file walk a message first: every vector must be inside the buffer,
 // small parts may not be shared by a large tree, and a column of views must have its buffers.
 
-// Limits far above those of real files. Beyond maxRows, products could overflow.
-const (
-	maxDepth = 64 // of fields
-	maxRows  = 1 << 48
+const ( // far above those of real files
+	maxDepth = 64      // of fields
+	maxRows  = 1 << 48 // with more, products could overflow
 )
 
 // A summary is what the walk over a message found.

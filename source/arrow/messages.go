@@ -24,12 +24,11 @@ const Continuation = "\xff\xff\xff\xff"
 
 const magic = "ARROW1" // at both ends of a file
 
-// Limits of a message, in bytes. The metadata of 4,096 columns has less than 1 MiB. Useful
-// dictionaries, of numbers or class names, are far smaller than maxDictionaries.
+// Limits of a message, in bytes.
 const (
-	maxMetadata     = 64 << 20
+	maxMetadata     = 64 << 20 // that of 4,096 columns has less than 1 MiB
 	maxBody         = 1 << 30
-	maxDictionaries = 16 << 20 // all of them together
+	maxDictionaries = 16 << 20 // all of them together: useful ones, of numbers or names, are far smaller
 	block           = 4 << 20  // memory that is allocated before input arrives to fill it
 )
 

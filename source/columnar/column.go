@@ -128,8 +128,7 @@ func (c *Column) record(record, value []byte, b *source.Raw) *fault.Error {
 			return fault.New(fault.Malformed, "").Because(err)
 		}
 		if b.Scratch, value = decoded, decoded; c.planar {
-			channels := c.format.Channels // of 8 bits: those of 16 are refused
-			source.SwapAxes(record, decoded, len(decoded)/channels, channels, 1)
+			source.SwapAxes(record, decoded, c.Elements()/c.Shape[0], c.Shape[0], 1) // of 8 bits: 16 are refused
 			return nil
 		}
 	case len(value) != len(record):

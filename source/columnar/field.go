@@ -55,12 +55,13 @@ func (f *Field) dtype() idx.DType {
 // shape returns the shape in the metadata, empty for a scalar, nil if none is valid in C order.
 func (f *Field) shape() []int {
 	var tensor struct{ Shape, Permutation []int }
-	var err error
-	if text, known := f.Metadata[schema.KeyShape]; known {
-		err = json.Unmarshal([]byte(text), &tensor.Shape)
-	} else if f.Metadata[source.KeyExtension] == source.FixedShapeTensor {
-		err = json.Unmarshal([]byte(f.Metadata[source.KeyExtensionMetadata]), &tensor)
+	text, into := f.Metadata[source.KeyExtensionMetadata], any(&tensor)
+	if own, known := f.Metadata[schema.KeyShape]; known {
+		text, into = own, &tensor.Shape
+	} else if f.Metadata[source.KeyExtension] != source.FixedShapeTensor {
+		return nil
 	}
+	err := json.Unmarshal([]byte(text[:min(len(text), 8<<10)]), into) // 255 dimensions with names have less
 	if err != nil || product(tensor.Shape) < 0 || !slices.IsSorted(tensor.Permutation) {
 		return nil
 	}

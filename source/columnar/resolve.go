@@ -44,6 +44,12 @@ type resolver struct {
 // whose shape the metadata lacks. Errors have the kind fault.Unsupported, or fault.Malformed for an
 // image that cannot be read, or are those of f.First.
 func Resolve(f Input) (*Resolved, error) {
+	for key, value := range f.Meta { // names may take fifteen times the memory of their text
+		if len(value) > 2<<20 && (key == source.HubKey || strings.HasPrefix(key, source.KeyClasses)) {
+			return nil, Unsupported("write the table without it: in pyarrow, table.replace_schema_metadata(None)",
+				"found %d bytes of metadata %q, expected at most %d", len(value), key, 2<<20)
+		}
+	}
 	r := &resolver{f, Resolved{Info: source.Info{Meta: f.Meta, SourceRows: f.Rows}}, source.HubFeatures(f.Meta)}
 	var names, columns []string
 	for _, field := range f.Fields {
@@ -121,8 +127,7 @@ func (r *resolver) note(format string, args ...any) {
 func (r *resolver) leave(f *Field, err error) error {
 	err = fault.Place(err, f.Name, -1, -1)
 	e, ok := errors.AsType[*fault.Error](err)
-	refused := errors.Is(err, fault.Unsupported) || errors.Is(err, fault.Usage)
-	if !refused || !ok || errors.Is(err, ErrNoRows) {
+	if !ok || errors.Is(err, ErrNoRows) || !errors.Is(err, fault.Unsupported) && !errors.Is(err, fault.Usage) {
 		return err
 	}
 	r.Omitted = append(r.Omitted, source.Omission{Column: f.Name, Type: f.Type, Why: e.Msg, Err: fault.In(r.Path, err)})
@@ -174,7 +179,7 @@ func (r *resolver) group(g flat.Field) (err error) {
 
 // hubNames gives c, numbers or lists of them, the class names of Hugging Face's metadata.
 func (r *resolver) hubNames(c *Column) error {
-	c.Classes = append(r.hub[c.Name].Names, r.hub[c.Name].Feature.Names...)
+	c.Classes = r.hub[c.Name].Names
 	own := source.ClassesIn(r.Meta, c.Name)
 	for label, name := range own[:min(len(own), len(c.Classes))] {
 		other := c.Classes[label]
@@ -298,14 +303,12 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 				"found arrays as .npy files, expected lists of numbers, their bytes alone, or images")
 		}
 	}
-	if !known && f.Metadata[source.KeyExtension] != "" {
-		return ofExtension(f)
-	}
 	if !known {
 		dtype, shape = r.Options.DType, r.Options.Shape
 	}
-	n, empty := product(shape), r.First == nil && size == 0
-	switch {
+	switch n, empty := product(shape), r.First == nil && size == 0; {
+	case !known && f.Metadata[source.KeyExtension] != "":
+		return ofExtension(f)
 	case n >= 0 && shape != nil && dtype.Valid() && (empty || n*int64(dtype.Size()) == size):
 		c.DType, c.Shape = dtype, slices.Clone(shape)
 		return nil

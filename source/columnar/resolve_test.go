@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/color"
 	"image/png"
 	"slices"
 	"strings"
@@ -40,8 +39,7 @@ func value(data string) sample { return sample{value: []byte(data)} }
 func colored(t *testing.T) []byte {
 	t.Helper()
 	m := image.NewNRGBA(image.Rect(0, 0, 2, 1))
-	m.SetNRGBA(0, 0, color.NRGBA{1, 2, 3, 255})
-	m.SetNRGBA(1, 0, color.NRGBA{4, 5, 6, 255})
+	copy(m.Pix, []byte{1, 2, 3, 255, 4, 5, 6, 255})
 	var b bytes.Buffer
 	must.Do(t, png.Encode(&b, m))
 	return b.Bytes()
@@ -66,6 +64,7 @@ func TestResolve(t *testing.T) {
 	}
 	with := func(f Field, metadata map[string]string) []Field { f.Metadata = metadata; return []Field{f} }
 	const u8, i16, i64 = source.NumberUint8, source.NumberInt16, source.NumberInt64
+	two := func(s string) []Field { return append(with(number("x0", u8), metadata("uint8", s)), number("x1", u8)) }
 	for name, test := range map[string]struct {
 		fields  []Field
 		first   Sample
@@ -80,6 +79,8 @@ func TestResolve(t *testing.T) {
 			first: sample{lengths: []int{12}}, want: "x uint8 [3 4]"},
 		"lists of another shape": {fields: with(list, metadata("", "[5]")), first: sample{lengths: []int{12}},
 			want: "x uint8 [12]"},
+		"lists of a shape of too many dimensions": {first: sample{lengths: []int{1}}, want: "x uint8 [1]",
+			fields: with(list, metadata("", "[1"+strings.Repeat(",1", 9000)+"]"))},
 		"nested lists of another shape": {fields: with(list, metadata("", "[3,4]")),
 			first: sample{lengths: []int{2, 6}}, want: "x uint8 [2 6]"},
 		"an index of truth values": {fields: []Field{number("__index_level_0__", source.NumberBool), number("y", u8)},
@@ -87,6 +88,8 @@ func TestResolve(t *testing.T) {
 		"lists of metadata without rows": {fields: with(list, metadata("", "[7]")), want: "x uint8 [7]"},
 		"elements": {fields: numbered(u8, u8, u8, u8), want: "x uint8 [2 2]",
 			note: "4 columns x0…x3 are read as 2×2"},
+		"elements of a shape in metadata": {fields: two("[2,1]"), want: "x uint8 [2 1]"},
+		"numbers by their metadata":       {fields: two("[]"), want: "x0 uint8 [], x1 uint8 []"},
 		"elements of two types": {want: "y uint8 []",
 			fields: []Field{number("x0", u8), number("x1", source.NumberFloat32), number("y", u8)}},
 		"a name that ends like an index": {fields: []Field{number("x__", u8)}, want: "x__ uint8 []"},
@@ -113,11 +116,7 @@ func TestResolve(t *testing.T) {
 		"images without rows": {fields: with(Field{Name: "x", Kind: Struct}, metadata("uint8", "[3,4]")),
 			want: "x uint8 [3 4]"},
 	} {
-		found, err := Resolve(Input{Fields: test.fields, First: test.first, Options: test.options})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+		found := must.Get(Resolve(Input{Fields: test.fields, First: test.first, Options: test.options}))(t)
 		var columns []string
 		for _, c := range found.Columns {
 			columns = append(columns, fmt.Sprint(c.Name, " ", c.DType, " ", c.Shape))
@@ -140,6 +139,10 @@ func TestResolve(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	list := []Field{{Name: "x", Kind: List, Number: source.NumberUint8, Lengths: []int{-1}}}
+	_, err := Resolve(Input{Meta: map[string]string{source.HubKey: strings.Repeat(" ", 2<<20+1)}})
+	if err == nil || !strings.Contains(err.Error(), "found 2097153 bytes of metadata") {
+		t.Errorf("found %v, expected an error for long metadata", err)
+	}
 	third := func(kind Kind, names ...string) (fields []Field) { // the others are numbers
 		for _, name := range names {
 			fields = append(fields, Field{Name: name, Kind: Number, Number: source.NumberUint8})

@@ -18,7 +18,6 @@ type leaf struct {
 	dtype idx.DType // of the elements, if they are numbers
 	limit int       // bytes of a byte array
 
-	// All rows have the same levels, which are not turned into offsets but compared.
 	perRow     int    // entries of a row
 	definition int    // level of each entry
 	pattern    []byte // repetition levels of a row, repeated so that long runs are compared at once
