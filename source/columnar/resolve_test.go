@@ -66,11 +66,10 @@ func TestResolve(t *testing.T) {
 	const u8, i16, i64 = source.NumberUint8, source.NumberInt16, source.NumberInt64
 	two := func(s string) []Field { return append(with(number("x0", u8), metadata("uint8", s)), number("x1", u8)) }
 	for name, test := range map[string]struct {
-		fields  []Field
-		first   Sample
-		options source.ReadOptions
-		want    string
-		note    string // part of the only note, or empty for none
+		fields     []Field
+		first      Sample
+		options    source.ReadOptions
+		want, note string // note: part of the only one, or empty for none
 	}{
 		"a wide integer, asked for": {fields: []Field{number("x", i64)},
 			options: source.ReadOptions{DType: idx.Int8}, want: "x int8 []"},
@@ -129,8 +128,9 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	stale, err := Resolve(Input{Fields: with(list, metadata("", "[3,4]")), First: sample{lengths: []int{16}},
-		Meta: map[string]string{source.HubKey: `{"info":{"features":{"x":{"feature":{"names":["a"]}}}}}`}})
-	if err != nil || !stale.Columns[0].Listed || !slices.Equal(stale.Columns[0].Classes, []string{"a"}) {
+		Meta: map[string]string{source.HubKey: `{"info":{"features":{"x":{"feature":{"names":["a","N/A"]}}}}}`,
+			source.ClassesKey("x"): `["a",""]`}})
+	if err != nil || !stale.Columns[0].Listed || !slices.Equal(stale.Columns[0].Classes, []string{"a", ""}) {
 		t.Errorf("found %v and %v, expected a list of no known shape, and the class a", err, stale)
 	}
 }
@@ -139,8 +139,8 @@ func TestResolve(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	list := []Field{{Name: "x", Kind: List, Number: source.NumberUint8, Lengths: []int{-1}}}
-	_, err := Resolve(Input{Meta: map[string]string{source.HubKey: strings.Repeat(" ", 2<<20+1)}})
-	if err == nil || !strings.Contains(err.Error(), "found 2097153 bytes of metadata") {
+	long := map[string]string{source.HubKey: strings.Repeat(" ", 2<<20+1)}
+	if _, err := Resolve(Input{Meta: long}); !strings.Contains(fmt.Sprint(err), "found 2097153 bytes of metadata") {
 		t.Errorf("found %v, expected an error for long metadata", err)
 	}
 	third := func(kind Kind, names ...string) (fields []Field) { // the others are numbers
