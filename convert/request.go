@@ -36,24 +36,23 @@ type request struct {
 
 // newRequest parses options. Each option about outputs must apply to one of them.
 func newRequest(o Options, report *Report) (*request, error) {
-	o.MaxRecordBytes = cmp.Or(o.MaxRecordBytes, DefaultMaxRecordBytes)
-	r := &request{Options: o, report: report}
 	if len(o.Inputs) == 0 {
 		return nil, usagef("no input").WithHint("give a folder, files, or - for standard input, such as ./mnist")
 	}
-	var errs [7]error
-	errs[0] = r.checkValues()
-	r.input, errs[1] = inputOptions(r.Source, input.NewStorage(report.warning), report.Note)
-	r.choice, errs[2] = rows.Parse(rows.Options{Rows: r.Rows, Where: r.Where, Holdout: r.Holdout, Stratify: r.Stratify,
-		Shuffle: r.Shuffle, Seed: r.Seed, Take: r.Take, Part: r.Part})
-	r.expected, errs[3] = parseExpect(r.Expect)
-	parts, _ := r.choice.Parts()
-	r.targets, errs[4] = parseTargets(r.input.Storage.Store, r.Options, parts)
-	r.codecs, errs[5] = parseCompression(r.Compression)
-	r.layouts, errs[6] = parsePerFormat("layout", r.Layout, sinks.Format.LayoutNames)
-	if err := cmp.Or(errs[:]...); err != nil {
+	o.MaxRecordBytes = cmp.Or(o.MaxRecordBytes, DefaultMaxRecordBytes)
+	errValues := o.checkValues()
+	in, errInput := inputOptions(o.Source, input.NewStorage(report.warning), report.Note)
+	choice, errRows := rows.Parse(rows.Options{Rows: o.Rows, Where: o.Where, Holdout: o.Holdout, Stratify: o.Stratify,
+		Shuffle: o.Shuffle, Seed: o.Seed, Take: o.Take, Part: o.Part})
+	expected, errExpect := parseExpect(o.Expect)
+	parts, _ := choice.Parts()
+	targets, errTarget := parseTargets(in.Storage.Store, o, parts)
+	codecs, errCodec := parseCompression(o.Compression)
+	layouts, errLayout := parsePerFormat("layout", o.Layout, sinks.Format.LayoutNames)
+	if err := cmp.Or(errValues, errInput, errRows, errExpect, errTarget, errCodec, errLayout); err != nil {
 		return nil, err
 	}
+	r := &request{o, in, targets, choice, expected, codecs, layouts, report}
 	r.input.Counted, r.input.Holdout = r.choice.NeedsCount(), r.Holdout != nil
 	if r.Transpose != nil && *r.Transpose { // their reader scales images in files before they are turned
 		slices.Reverse(r.input.Resize[:])
@@ -89,11 +88,11 @@ func inputOptions(s Source, storage *input.Storage, note func(string, ...any)) (
 	return o, cmp.Or(err, checkPath("--classes "+o.Classes, cmp.Or(o.Classes, Stdio)))
 }
 
-// checkValues checks the values of single flags, and sets r.Dataset to the name in the list.
-func (r *request) checkValues() error {
-	for i, name := range r.Columns {
-		if name == "" || slices.Contains(r.Columns[:i], name) {
-			return usagef("--columns %s: %q is empty or given twice", strings.Join(r.Columns, ","), name).
+// checkValues checks the values of single flags, and sets o.Dataset to the name in the list.
+func (o *Options) checkValues() error {
+	for i, name := range o.Columns {
+		if name == "" || slices.Contains(o.Columns[:i], name) {
+			return usagef("--columns %s: %q is empty or given twice", strings.Join(o.Columns, ","), name).
 				WithHint("separate names by commas: --columns label,image")
 		}
 	}
@@ -101,20 +100,20 @@ func (r *request) checkValues() error {
 		flag               string
 		value, least, most int64
 	}{
-		{"max-record-bytes", r.MaxRecordBytes, 1, MaxRecordBytesLimit},
-		{"workers", int64(r.Workers), 0, MaxWorkers},
-		{"take", r.Take, 0, math.MaxInt64},
-		{"rows-per-file", r.RowsPerFile, 0, math.MaxInt64},
+		{"max-record-bytes", o.MaxRecordBytes, 1, MaxRecordBytesLimit},
+		{"workers", int64(o.Workers), 0, MaxWorkers},
+		{"take", o.Take, 0, math.MaxInt64},
+		{"rows-per-file", o.RowsPerFile, 0, math.MaxInt64},
 	} {
 		if n.value < n.least || n.value > n.most {
 			return usagef("--%s %d, expected %d to %d", n.flag, n.value, n.least, n.most)
 		}
 	}
-	if r.Dataset == "" || r.Dataset == dataset.DatasetNone {
+	if o.Dataset == "" || o.Dataset == dataset.DatasetNone {
 		return nil
 	}
-	d, err := dataset.Lookup(r.Dataset)
-	r.Dataset = d.Name
+	d, err := dataset.Lookup(o.Dataset)
+	o.Dataset = d.Name
 	return err
 }
 

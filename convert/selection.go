@@ -35,8 +35,8 @@ func (in *inputs) paths() (paths []string) {
 			paths = append(paths, all...)
 		}
 	}
-	isNone := func(path string) bool { return path == Stdio || path == "" }
-	return slices.DeleteFunc(append(paths, in.request.input.Classes), isNone)
+	paths = append(paths, in.request.input.Classes)
+	return slices.DeleteFunc(paths, func(path string) bool { return path == Stdio || path == "" })
 }
 
 // reportTable reports what was found while reading t. Notes become warnings if the inputs are IDX
