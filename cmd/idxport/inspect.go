@@ -75,8 +75,8 @@ func fileRows(f fileReport) [][]string {
 		add("complete", "yes")
 	}
 	switch {
-	case f.Problem != nil && (f.Whole || f.Problem.Exit == exitUsage): // the file may be complete
-		add("problem", f.Problem.Message)
+	case f.Problem != nil && (f.Whole || f.Problem.Exit == exitUsage || f.Format == "" && f.Problem.Path != f.Path):
+		add("problem", f.Problem.Message) // the file may be complete: a list of names beside it may be damaged
 	case f.Problem != nil:
 		add("complete", "no: "+f.Problem.Message)
 	case !f.Whole:
