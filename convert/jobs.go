@@ -283,9 +283,7 @@ func (in *inputs) isTransposed(t source.Table, s dataset.Split) (bool, error) {
 		return false, nil
 	}
 	if about.Unnamed && in.request.Dataset != "" {
-		if hasImages {
-			in.request.report.Note(noteTurned, file+": ", d.Title)
-		}
+		in.request.report.Note(noteTurned, file+": ", d.Title)
 		return true, nil
 	}
 	return false, usagef("%s: %s stores images transposed, and this file does not tell if these are", file, d.Title).

@@ -59,17 +59,17 @@ func (out *output) owns(ctx context.Context, r *request, named, beside, path str
 	list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
 	ownStem, _ := sinks.SplitName(filepath.Base(named)) // the extension would be part of the prefix
 	otherStem, _ := sinks.SplitName(filepath.Base(beside))
-	own, other := dataset.ParseName(ownStem), dataset.ParseName(otherStem)
-	split := other.Split
+	own, other, stem := dataset.ParseName(ownStem), dataset.ParseName(otherStem), out.job.split.Stem
 	// A split has a known name (x-validation beside x-train), or one that the file tells.
-	if name := inPlaceOf(out.job.base(), ownStem, otherStem); name != "" && split == "" {
+	name, split := inPlaceOf(out.job.base(), ownStem, otherStem), other.Split
+	if name != "" && split == "" {
 		split = dataset.ParseName(name).Split
 		if sameFormat && isColumnar(f) && out.contentsAt(ctx, r, path, false).split == name {
 			split = name
 		}
 	}
 	samePrefix := other.Prefix == own.Prefix || split != other.Split // else the name of the split is in it
-	sameRole, isFile := other.Role == own.Role, beside == path
+	sameRole, isFile, stemPrefix := other.Role == own.Role, beside == path, dataset.ParseName(stem).Prefix
 	sameTable := isFile && samePrefix && split == own.Split
 	isColumn := out.format.OneColumn && (sameTable || isFile && other.ColumnOf(own) != "")
 	switch selects := r.choice.LeavesOut() || r.Shuffle; {
@@ -87,8 +87,10 @@ func (out *output) owns(ctx context.Context, r *request, named, beside, path str
 		return "complete the inputs, choose with --columns, or delete"
 	case isColumn && selects: // it has other rows, or in another order
 		return "add its column to --columns, or delete"
-	case samePrefix && sameRole && split != own.Split && split != "" && own.Split != "" && len(r.Split) == 0:
+	case samePrefix && sameRole && split != own.Split && split != "" && len(r.Split) == 0:
 		return "complete the inputs, choose with --split, or delete"
+	case out.job.split.divided && (name == stem || sameRole && split == "" && other.Prefix == stemPrefix):
+		return "write to another folder, or delete" // it has all rows
 	}
 	return ""
 }
