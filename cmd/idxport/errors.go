@@ -25,6 +25,7 @@ const (
 
 // exitCodes maps kinds of errors to exit codes. There is no other such map.
 var exitCodes = map[fault.Kind]int{
+	"":                exitOK, // of no error
 	fault.Differs:     exitDiffers,
 	fault.Usage:       exitUsage,
 	fault.Malformed:   exitData,
@@ -46,9 +47,6 @@ var exitCodes = map[fault.Kind]int{
 func exitCode(err error) int {
 	if sig, ok := errors.AsType[signalError](err); ok {
 		return exitSignal + int(sig.signal)
-	}
-	if err == nil {
-		return exitOK
 	}
 	return exitCodes[fault.KindOf(err)]
 }

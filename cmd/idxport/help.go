@@ -46,11 +46,8 @@ func printHelp(w io.Writer, name string, all bool) error {
 			heading = f.heading
 			fmt.Fprintf(out, "\n%s:\n", heading)
 		}
-		short := "    "
-		if f.short != "" {
-			short = f.short + ", "
-		}
-		fmt.Fprintf(out, "  %-26s%s\n", short+"--"+f.name+" "+f.placeholder, f.usage)
+		short := strings.TrimPrefix(f.short+", ", ", ") // or ""
+		fmt.Fprintf(out, "  %-4s%-22s%s\n", short, "--"+f.name+" "+f.placeholder, f.usage)
 		if all && f.detail != "" {
 			out.WriteString(table(strings.Repeat(" ", 10), helpColumns, [][]string{{f.detail}}))
 		}

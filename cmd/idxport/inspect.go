@@ -42,8 +42,7 @@ func printFile(out io.Writer, f fileReport) error {
 	}
 	lines := text.Printable(f.Path) + "\n" + table("  ", limit, fileRows(f))
 	for _, c := range f.Columns {
-		named := c.Name == "label" || f.Role == "label" && len(f.Columns) == 1
-		if named && len(c.Labels) <= maxBars {
+		if (c.Name == "label" || f.Role == "label" && len(f.Columns) == 1) && len(c.Labels) <= maxBars {
 			lines += histogram(c)
 		}
 	}
