@@ -74,12 +74,11 @@ func flagNamed(flags []flagSpec, name string) *flagSpec {
 
 // joinedValue reports whether name is a short flag and its value (-oFILE), not a typo (-ouput).
 func joinedValue(flags []flagSpec, name string) bool {
-	if len(name) < 3 || name[1] == '-' {
+	if len(name) < 3 {
 		return false
 	}
 	f := flagNamed(flags, name[:2])
-	return f != nil && (f.attribute("range") != "" && unicode.IsDigit(rune(name[2])) ||
-		f.placeholder != "" && text.DidYouMean("-"+name, longNames(flags)) == "")
+	return f != nil && f.placeholder != "" && text.DidYouMean("-"+name, longNames(flags)) == ""
 }
 
 // longNames returns the names of flags with two hyphens.
@@ -120,7 +119,7 @@ func adviseFlag(command, name string) string {
 		return hint
 	case strings.IndexAny(name, "–—") == 0:
 		return "it begins with a dash, expected a hyphen, -; a path that begins so is written ./" + name
-	case len(name) < 3 || name == "help":
+	case name == "":
 		return see
 	}
 	if f := flagNamed(allFlags(), "--"+name); f != nil {
