@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import unittest
 
 from pyspark.sql import functions as sql
 
@@ -88,7 +87,3 @@ def pids(batches):
 
     rows = sum(batch.num_rows for batch in batches)
     yield pa.record_batch({"executor": pa.array([os.getppid()], pa.int32()), "rows": pa.array([rows], pa.int64())})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import unittest
 from dataclasses import dataclass
 from typing import Any
 from unittest import mock
@@ -109,7 +108,3 @@ class Streams(Case):
         with self.assertRaises((pa.ArrowInvalid, OSError)):
             Output([path]).arrow()
         self.assert_no_program_runs()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -161,7 +161,3 @@ class Refusals(ObjectCase):
         storage.delete(self.key("x"))
         with self.fails(f"s3://idx/{self.key('x')}", "not found"):
             frame.count()
-
-
-if __name__ == "__main__":
-    unittest.main()

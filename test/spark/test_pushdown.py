@@ -3,7 +3,6 @@ strictly."""
 
 from __future__ import annotations
 
-import unittest
 
 import numpy as np
 
@@ -67,7 +66,3 @@ class Newer(SparkCase):
             rows = self.load(columns=columns, layout=layout).collect()
             for name, expected in values.items():
                 self.assertTrue(equal(column(rows, name, expected), expected), (name, layout))
-
-
-if __name__ == "__main__":
-    unittest.main()

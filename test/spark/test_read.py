@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import unittest
 import warnings
 from unittest import mock
 
@@ -182,8 +181,8 @@ class Refusals(SparkCase):
         for options, words in (
             ({"colums": "x"}, "unknown option colums"),
             ({"path": self.path, "images": self.path}, "give either a path"),
-            ({"path": str(self.folder / "nothing")}, "no such file or folder"),
-            ({"labels": ""}, "an empty path: no such file or folder"),
+            ({"path": str(self.folder / "nothing")}, "nothing: no such file or directory"),
+            ({"labels": ""}, "label=: no such file or directory"),
             ({"path": "s3a://bucket/x"}, "begins with s3a://: expected a path, or a URL of s3"),
             ({"path": self.path, "layout": "huge"}, "expected list or nested or binary"),
             ({"path": self.path, "rows": "7"}, "expected A:B"),
@@ -283,6 +282,3 @@ class Identity(SparkCase):
         os.utime(self.path, ns=(0, 0))
         with self.assertRaisesRegex(IdxError, "is not the file that load|changed while it was read"):
             list(batches)
-
-if __name__ == "__main__":
-    unittest.main()

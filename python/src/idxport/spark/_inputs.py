@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from .._program import IdxError, IdxWarning, find_program, run
-from ._files import File, Object, is_url, readable, seen, with_query
+from ._files import File, Object, readable, seen, with_query
 
 # Options that are flags of the program under another name.
 _FLAGS = {"dataset": "--dataset", "transpose": "--transpose", "shape": "--shape", "maxRecordBytes": "--max-record-bytes"}
@@ -58,7 +57,7 @@ def resolve(options: Mapping[str, str]) -> Inputs:
     binary = find_program(options.get("binary"))
     named = _columns(options)
     paths = json.loads(options["paths"]) if "paths" in options else [options["path"]] if "path" in options else []
-    paths = [_there(path) for path in paths]
+    paths = [readable(path) for path in paths]
     if bool(named) == bool(paths):
         raise IdxError("give either a path, as in load(path), or the options images, labels and columns")
     urls = [*named.values(), *paths]
@@ -92,23 +91,15 @@ def resolve(options: Mapping[str, str]) -> Inputs:
 
 def _columns(options: Mapping[str, str]) -> dict[str, str]:
     """The files and URLs that are named as columns."""
-    named = {name: _there(options[option]) for name, option in (("image", "images"), ("label", "labels")) if option in options}
+    named = {name: readable(options[option]) for name, option in (("image", "images"), ("label", "labels")) if option in options}
     for word in words(options, "columns"):
         name, equals, path = word.partition("=")
         if not equals or not name or not path or name in named:
             # A URL's query is not shown; a comma in it would split it into words.
             found = "" if "?" in options["columns"] else f"found {word}, "
             raise IdxError(f"option columns: {found}expected name=path, each name once")
-        named[name] = _there(path)
+        named[name] = readable(path)
     return named
-
-
-def _there(path: str) -> str:
-    """A path or a URL for the program, which checks whether an object exists."""
-    path = readable(path)
-    if not is_url(path) and not os.path.exists(path):
-        raise IdxError(f"{path or 'an empty path'}: no such file or folder", 66, "no_input")
-    return path
 
 
 def _look(binary: str, inputs: list[str], flags: tuple[str, ...]) -> tuple[pa.Schema, dict[str, Any]]:

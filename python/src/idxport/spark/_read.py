@@ -19,13 +19,12 @@ from .._program import IdxError, find_program
 from .._stream import Output
 from ._files import File, Object
 from ._inputs import Inputs, choice, resolve, without_rows, words
-from ._types import convert, row_bytes, spark_schema
+from ._types import row_bytes, spark_schema
 
 # The column of the option rowIndex.
 ROW = "_row"
 
-# The default size of a partition in bytes of the files. The program starts in milliseconds, but Spark has an overhead
-# for each task.
+# The default size of a partition in bytes of the files. The program starts in milliseconds, but Spark has an overhead for each task.
 PARTITION_BYTES = 64 << 20
 
 # More ranges than this, of `_row in (…)`, are read as one, and Spark filters.
@@ -57,9 +56,8 @@ class IdxDataSource(DataSource):
         hint = 'write Parquet, frame.write.parquet("frame"), and convert that: idxport convert frame -o idx=FOLDER/'
         raise IdxError("the data source idx only reads", 64, "usage", hint=hint)
 
-    # First used by schema(), which Spark calls in load(); Spark keeps this object, so that all tasks of a frame expect
-    # the files of that time. With a schema written by hand Spark does not call schema(): each query uses the files at
-    # the time it is planned.
+    # First used by schema(), which Spark calls in load(); Spark keeps this object, so that all tasks of a frame expect the files of that time.
+    # With a schema written by hand Spark does not call schema(): each query uses the files at the time it is planned.
     @cached_property
     def _inputs(self) -> Inputs:
         return resolve(self.options)
@@ -178,7 +176,7 @@ class IdxReader(DataSourceReader):
             position = batch.schema.get_field_index(field.name)
             if position < 0 or batch.schema.field(position).type != expected.type:
                 raise IdxError(f"column {field.name}: found {batch.schema}, expected {expected.type}: the program or the files are not those of load()")
-            arrays.append(convert(batch.column(position), field.type))
+            arrays.append(batch.column(position).cast(field.type))  # which copies only what has another type
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
     def _pruned(self) -> tuple[tuple[str, ...], tuple[File | Object, ...]]:

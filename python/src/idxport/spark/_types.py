@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import json
 import math
-from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import types as spark
 from pyspark.sql.pandas.types import from_arrow_type
 
@@ -32,22 +30,6 @@ def spark_type(arrow: pa.DataType) -> spark.DataType:
     if arrow.num_fields:  # a list of any kind
         return spark.ArrayType(spark_type(arrow.value_type), False)
     return spark.ShortType() if arrow == pa.uint8() else from_arrow_type(arrow)
-
-
-def convert(array: pa.Array, target: pa.DataType) -> pa.Array:
-    """Convert an array of idxport for Spark: unsigned bytes are widened, lists get offsets. Everything else is not copied."""
-    if pa.types.is_list(target):
-        values = convert(array.flatten(), target.value_type)
-        fixed = pa.types.is_fixed_size_list(array.type)  # but for records of no elements
-        offsets = _offsets(len(array), array.type.list_size) if fixed else pc.subtract(array.offsets, array.offsets[0])
-        return pa.ListArray.from_arrays(offsets, values, type=target)
-    return array if array.type == target else array.cast(target)
-
-
-@lru_cache(maxsize=8)  # all batches but the last are of one length
-def _offsets(rows: int, size: int) -> pa.Array:
-    """The offsets of lists of one size."""
-    return pa.array(range(0, (rows + 1) * size, size), pa.int32())
 
 
 def row_bytes(schema: pa.Schema) -> int:
