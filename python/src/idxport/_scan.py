@@ -77,7 +77,11 @@ class Scan:
         return self.reader().read_pandas()
 
     def to_polars(self) -> pl.DataFrame:
-        return needs("polars", "polars").DataFrame(self)
+        polars, output = needs("polars", "polars"), self._run(self._names)
+        try:
+            return polars.DataFrame(output.c_stream())
+        except Exception as error:
+            raise (output.failure or error) from None  # of which polars makes another
 
     def stream(self, columns: Sequence[int] | None, filters: object = ()) -> tuple[object, bool]:
         """Begin to read: a capsule of a stream, and whether it has these columns, or all."""
