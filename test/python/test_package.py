@@ -152,6 +152,14 @@ class Save(Case):
         for taken in pd.Series([1, np.nan]).array, [pl.Series([np.nan])] * 2, pd.DataFrame(index=[1]), [np.float32("nan")], pd.Series([*fashion()[0]]):
             idxport.save(self.folder / "x.npy", x=taken, overwrite=True)
             np.testing.assert_array_equal(found := np.load(self.folder / "x.npy"), np.reshape([*taken], found.shape))  # NaN is a number
+        records, tensors = np.arange(48, dtype="u1").reshape(4, 2, 6).tolist(), pa.fixed_shape_tensor(pa.uint8(), [6, 2], permutation=[1, 0])
+        arrow, fixed = pa.array(records), pa.array(np.reshape(records, (4, 2, 6)).swapaxes(1, 2).reshape(4, 12).tolist(), pa.list_(pa.uint8(), 12))
+        flat, none = pa.array(records[0], pa.list_(pa.uint8(), 6)), pl.Series([], dtype=pl.Array(pl.UInt8, 2))
+        for lists in (flat, none, arrow, pa.chunked_array([arrow[:1], arrow[1:]]), arrow.cast(pa.large_list(pa.list_(pa.uint8(), 6))), pl.Series(records),
+                      pl.Series(records, dtype=pl.Array(pl.UInt8, (2, 6))), pd.Series(arrow, dtype=pd.ArrowDtype(arrow.type)),
+                      pa.chunked_array([pa.ExtensionArray.from_storage(tensors, fixed)])):  # fmt: skip
+            idxport.save(self.folder / "x.npy", x=lists, overwrite=True)
+            self.assertEqual(np.load(self.folder / "x.npy").tolist(), records[0] if lists is flat else records[: len(lists)])
 
     def test_files(self) -> None:
         images, labels = fashion()
@@ -182,10 +190,15 @@ class Save(Case):
         for path, arrays in ("x", {}), ("-", y := {"y": labels}), ("{split}.csv", y), ("x.csv", {**y, "split": ""}), ("x.csv", {**y, "classes": ["a"]}):
             self.assertRaisesRegex((TypeError, ValueError), "needs a path|expected a name|label=array", idxport.save, path, **arrays)
         columns = [pd.Series([1, None], dtype=kind) for kind in ("Int64", "Float64", "boolean", "string", "double[pyarrow]", "category", object)]
-        columns += [np.ma.masked_equal([1, 2], 2), np.ma.masked, np.array({}), *(make([1, None]) for make in (list, pl.Series, pa.array, pd.array))]
-        others = [*(make({"a": [1, 2], "b": columns[5]}) for make in (pd.DataFrame, pa.table, pl.DataFrame)), np.empty(0, "O"), [labels, [0]]]
-        for bad in *columns, *others, pl.Series([[1, 2], [3, None]], dtype=pl.Array(pl.Float32, 2)), pd.Series([labels, columns[7]]), np.array(["a"]):
-            self.assertRaisesRegex((TypeError, ValueError), "label: .*(missing value in row 1|array of|homogeneous)", idxport.save, "x.parquet", label=bad)
+        columns += [np.ma.masked_equal([1, 2], 2), *(make([1, None]) for make in (list, pl.Series, pa.array, pd.array))]
+        columns += [make({"b": columns[4], "a": [1, 2]}) for make in (pd.DataFrame, pa.table, pl.DataFrame)]
+        inner, types = [[[1], [2]], [[3], [None]]], (pa.array, pl.Series, lambda each: pd.Series(pa.array(each), dtype=pd.ArrowDtype(pa.array(each).type)))
+        columns += [make(each) for make in types for each in (inner, [[1], None], [[1, 2], [3]], [[[1, 2]], [[3]]])]
+        columns += [pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.int8(), [1]), pa.array([[1], [None]], pa.list_(pa.int8(), 1))), [labels, [0]]]
+        columns += [pl.Series(inner, dtype=pl.Array(pl.Float32, (2, 1))), pd.Series([labels, np.ma.masked_equal([1, 2], 2)])]
+        others = [np.ma.masked, np.array({}), np.empty(0, "O"), np.array(["a"]), pl.Series([], dtype=pl.List(pl.Int8))]
+        for said, bad in *(("in row 1, expected", each) for each in columns), *(("an array of numbers", each) for each in others):
+            self.assertRaisesRegex((TypeError, ValueError), f"label: .*{said}", idxport.save, "x.parquet", label=bad)
         for wrong in {"classes": ["a\nb"]}, {"classes": "names.txt"}, {"classes": [b"a"]}, {"split": "../a"}, {"split": "train.old"}, {"a b": labels}:
             self.assertRaisesRegex(ValueError, "one line|letters", idxport.save, self.folder / "x.parquet", **{"label": labels, **wrong})
         self.assertEqual(list(self.folder.iterdir()), [])
@@ -290,7 +303,8 @@ class Scan(Case):
         with self.assertRaisesRegex(idxport.IdxError, "the data ends too early") as caught:
             idxport.scan(path).reader().read_all()
         self.assertEqual((caught.exception.code, caught.exception.path, "download" in str(caught.exception.hint)), ("bad_data", str(path), True))
-        self.assertRaisesRegex(idxport.IdxError, "the data ends too early", idxport.scan_polars(path).collect)
+        for read in idxport.scan_polars(path).collect, idxport.scan(path).to_polars:
+            self.assertRaisesRegex(idxport.IdxError, "the data ends too early", read)
         idxport.save(self.folder / "n-idx1-ubyte", n=np.zeros(100_000, "u1"))
         for stream in tables(f"data={path}", f"n={self.folder}/n-idx1-ubyte", salvage=True):  # as many rows for any columns
             with self.assertWarns(idxport.IdxWarning):

@@ -38,13 +38,11 @@ _PATHS = {"output", "classes"}
 # Options without a value, in the words of messages.
 _SWITCHES = {"overwrite", "if_changed", "verify", "transpose", "grey", "salvage", "stratify", "shuffle", "class_column"}
 
-# A pipe that holds a whole batch lets the program read the next one at the same time. On Linux every
-# user may ask for 1 MiB (pipe(7)).
+# A pipe that holds a whole batch lets the program read the next one at the same time. On Linux every user may ask for 1 MiB (pipe(7)).
 _PIPE = 1 << 20
 
-# Starts the program so that the kernel ends it with this process (prctl(2), PR_SET_PDEATHSIG). A
-# preexec_fn would not be safe with the threads of Arrow. Python ignores SIGPIPE and SIGXFSZ; the
-# program gets the defaults.
+# Starts the program so that the kernel ends it with this process (prctl(2), PR_SET_PDEATHSIG). A preexec_fn would not be safe with the
+# threads of Arrow. Python ignores SIGPIPE and SIGXFSZ; the program gets the defaults.
 _TIED = """\
 import ctypes, os, signal, sys
 ctypes.CDLL(None).prctl(1, signal.SIGTERM)

@@ -33,8 +33,8 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
     overwrite
         Replace existing files.
     arrays
-        By the names of their columns, such as `image` and `label`: whatever `numpy.asarray` takes, such
-        as tensors of PyTorch on the CPU, or a pandas column of arrays. The first dimension is the number of records.
+        By the names of their columns, such as `image` and `label`: whatever `numpy.asarray` takes, such as tensors of PyTorch
+        on the CPU, and columns of pandas, Arrow and polars, of lists of one length too. The first dimension is the number of records.
         Integers that IDX lacks, such as int64, become int32 if all values fit. Missing values are an error.
 
     >>> idxport.save("train-images-idx3-ubyte.gz", image=images)
@@ -53,6 +53,9 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
     options: dict[str, Option] = {"output": f"idx={target}" if is_idx else target, "overwrite": overwrite, "dataset": "none"}
     if split in _SPLITS:
         options["split"] = split  # or else those of other splits, beside files that are replaced, are an error
+    for column in arrays:
+        if not column.replace("-", "0").isidentifier():
+            raise ValueError(f"{column!r} is no name of a column: expected letters, digits, _ and -, and a letter first")
     columns = {column: _numbers(np, column, values) for column, values in arrays.items()}
     # Arrays are upright. The program writes IDX files as they are, and refuses others where the name means EMNIST's transposed images.
     native = "emnist" not in f"{target}{split}".lower() and all(each.dtype.newbyteorder("=").str[1:] in _CODES for each in columns.values())
@@ -101,21 +104,42 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
 
 
 def _numbers(np: Any, column: str, values: Any) -> Any:
-    """The array of a column of numbers. NumPy would make objects of others."""
-    if not column.replace("-", "0").isidentifier():
-        raise ValueError(f"{column!r} is no name of a column: expected letters, digits, _ and -, and a letter first")
+    """The array of a column of numbers. NumPy would make objects of others, and of lists of Arrow and polars."""
+    if hasattr(getattr(values, "dtype", None), "pyarrow_dtype"):  # Arrow in pandas
+        values = getattr(values, "array", values).__arrow_array__()
+    if hasattr(values, "num_chunks"):
+        values = values.combine_chunks()
     if (missing := np.asarray(_missing(np, values))).ndim and missing.any():
         row = missing.reshape(len(values), -1).any(1).argmax()
         raise TypeError(f"{column}: found a missing value in row {row}, expected numbers: fill missing values in, or leave out their records")
     if getattr(values, "dtype", None) == "O" and values.ndim and len(values):  # as pandas has images
         return _numbers(np, column, list(values))
+    records, shape, expected = values, [], "expected one shape for all records, as that of row 0:"
+    while (lists := _lists(values)) and len(values):
+        values, lengths = lists[0], np.asarray(lists[1])
+        if (others := lengths != lengths[0]).any():
+            first, row = others.argmax(), others.argmax() * len(records) // len(lengths)
+            raise ValueError(f"{column}: found a list of {lengths[first]} in row {row}, {expected} {lengths[0]}")
+        shape.append(lengths[0])
     try:
-        array = np.asarray(values)
-    except ValueError as error:  # for records of several shapes
-        raise ValueError(f"{column}: {error}") from None
+        array = np.asarray(values.to_numpy_ndarray() if hasattr(values, "to_numpy_ndarray") else values)
+    except ValueError:
+        shapes = [np.asarray(each, "O").shape for each in values]
+        row = next((i for i, each in enumerate(shapes) if each != shapes[0]), 0)
+        raise ValueError(f"{column}: found shape {shapes[row]} in row {row}, {expected} {shapes[0]}") from None
     if array.dtype.kind not in "biuf" or not array.ndim:
         raise TypeError(f"{column}: found {array.dtype} of shape {array.shape}, expected an array of numbers, one or more for each record")
-    return array
+    return array.reshape(len(records), *shape) if shape else array
+
+
+def _lists(values: Any) -> tuple[Any, Any] | None:
+    """The elements of lists of Arrow or polars, and the length of each list; None of other values."""
+    if hasattr(values, "value_lengths"):
+        return values.flatten(), values.value_lengths()
+    if not hasattr(getattr(values, "dtype", None), "inner"):
+        return None
+    lists = values.arr.to_list() if hasattr(values.dtype, "shape") else values
+    return lists.explode(), lists.list.len()
 
 
 def _missing(np: Any, values: Any) -> Any:
@@ -129,9 +153,12 @@ def _missing(np: Any, values: Any) -> Any:
         return [each is None or (type(each) not in plain and hasattr(each, "__array__") and np.any(np.asarray(_missing(np, each)))) for each in values]
     if columns := getattr(values, "iter_columns", getattr(values, "itercolumns", None)):  # of tables of polars and Arrow
         return np.any([_missing(np, each) for each in columns()], axis=0)
-    if hasattr(values, "explode") and hasattr(getattr(values, "dtype", 0), "shape") and len(values) and not values.null_count():  # arrays of polars
-        return np.asarray(_missing(np, values.explode())).reshape(len(values), -1).any(1)
-    return values.is_null() if hasattr(values, "is_null") else getattr(values, "_mask", False)  # importing np.ma takes 6 ms
+    if hasattr(values, "to_numpy_ndarray"):  # tensors of Arrow
+        values = values.storage
+    nulls = np.asarray(values.is_null() if hasattr(values, "is_null") else getattr(values, "_mask", False))  # importing np.ma takes 6 ms
+    if (lists := _lists(values)) and not nulls.any() and np.asarray(_missing(np, lists[0])).any():
+        return [np.asarray(_missing(np, getattr(each, "values", each))).any() for each in values]
+    return nulls
 
 
 # The splits that the program knows by their names.
