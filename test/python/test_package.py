@@ -109,6 +109,7 @@ class Load(Case):
         np.testing.assert_array_equal(idxport.load(FASHION, split="test", columns=["image"], where="label=1")["image"], images[labels == 1])
         shuffled, again = (idxport.load(FASHION, split="test", shuffle=True, seed=3, take=np.int64(100))["label"].tolist() for _ in range(2))
         self.assertEqual((shuffled, len(shuffled)), (again, 100))
+        self.assertEqual(idxport.load(FASHION, split="test", shape=(14, 56), rows="-3:")["image"].tolist(), images[-3:].reshape(3, 14, 56).tolist())
 
     def test_without_room_in_memory(self) -> None:
         for error in (OSError(28, "no space left on device"), idxport.IdxError("no space left on device", 74, "io")):
@@ -246,6 +247,8 @@ class Scan(Case):
             self.assertEqual(len(frame.head(100).filter(pl.col("label") == 3).collect()), int((fashion()[1][:100] == 3).sum()))
         asked = [each for run in lazy.call_args_list for each in run.args[0] if each.startswith(("--columns", "--where")) and each != "--columns=label"]
         self.assertEqual(asked, ["--where=label=3", *["--columns=label, image"] * 3])
+        idxport.save(path := self.folder / "n-idx1-int", n=(values := np.arange(1 << 20, dtype="i4")))  # several batches
+        self.assertEqual(idxport.scan_polars(path).head(1 << 19).collect().to_series().to_list(), values[: 1 << 19].tolist())
 
     def test_columns_that_are_made_of_others(self) -> None:
         labels, names = fashion()[1], idxport.load(FASHION, dataset="fashion-mnist", split="test").classes
