@@ -129,7 +129,7 @@ def _numbers(np: Any, column: str, values: Any) -> Any:
         raise ValueError(f"{column}: found shape {shapes[row]} in row {row}, {expected} {shapes[0]}") from None
     if array.dtype.kind not in "biuf" or not array.ndim:
         raise TypeError(f"{column}: found {array.dtype} of shape {array.shape}, expected an array of numbers, one or more for each record")
-    return array.reshape(len(records), *shape) if shape else array
+    return array.reshape(len(records), *shape, *array.shape[1:]) if shape else array
 
 
 def _lists(values: Any) -> tuple[Any, Any] | None:
