@@ -23,7 +23,9 @@ func TestMetadataCSV(t *testing.T) {
 	scalar := func(name string, d idx.DType) source.Column { return source.Column{Name: name, DType: d} }
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	fashion := labels(idx.Uint8, "T-shirt/top", `5" heel, red`, "=1+1", " x", "two\nlines")
-	wide := describe(1, scalar("writer", idx.Int32), pixel, labels(idx.Int16), scalar(`a,"b"`, idx.Int8))
+	writer := scalar("writer", idx.Int32)
+	writer.Classes = []string{"Ada"} // only those of the label are a column
+	wide := describe(1, writer, pixel, labels(idx.Int16), scalar(`a,"b"`, idx.Int8))
 	for name, tt := range map[string]struct {
 		s     *schema.Schema
 		most  int64 // MaxLabel
@@ -43,7 +45,7 @@ func TestMetadataCSV(t *testing.T) {
 		"other scalars": {wide, 300, 0,
 			[][]byte{sinktest.Little[int32](-2147483648), sequence(1), sinktest.Little[int16](300), {0xff}},
 			"file_name,label,writer,\"a,\"\"b\"\"\"\n300/0.png,300,-2147483648,-1\n"},
-		"label of another name": {describe(1, pixel, scalar("y", idx.Uint8)), 9, 0, [][]byte{sequence(1), {7}},
+		"label first, of another name": {describe(1, scalar("y", idx.Uint8), pixel), 9, 0, [][]byte{{7}, sequence(1)},
 			"file_name,y\n7/0.png,7\n"},
 		"scalars without a label": {describe(1, pixel, scalar("a", idx.Uint8), scalar("b", idx.Uint8)), 0, 0,
 			[][]byte{sequence(1), {7}, {8}}, "file_name,a,b\n0.png,7,8\n"},
@@ -169,6 +171,8 @@ func TestRefusedValues(t *testing.T) {
 			fault.Malformed, "row 11: label 0 has no class name (2"},
 		"no such class": {labels(idx.Int8, "a", "b"), names, batch{{1}, {0xFE}},
 			fault.Malformed, "row 10: label -2 has no class name (2"},
+		"one class too few": {labels(idx.Uint8, "a", "b"), names, batch{{1}, {2}},
+			fault.Malformed, "row 10: label 2 has no class name (2"},
 	} {
 		folder, _ := newFolder(t)
 		s := describe(20, pixel, tt.column)
