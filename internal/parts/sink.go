@@ -40,7 +40,7 @@ type Sink struct {
 // format's sink for the first file, which must be a sink.Splitter: its method Next begins each
 // other file. New fails with fault.Usage if there would be more than MaxParts files.
 func New(folder *publish.Folder, s *schema.Schema, o Options, open func(io.Writer) (sink.Sink, error)) (*Sink, error) {
-	if o.Rows > 0 && s.Rows > 0 && (s.Rows-1)/o.Rows >= MaxParts {
+	if o.Rows > 0 && (s.Rows-1)/o.Rows >= MaxParts {
 		return nil, fault.New(fault.Usage,
 			"parts: %d rows with at most %d in each file make %d files, expected at most %d",
 			s.Rows, o.Rows, (s.Rows-1)/o.Rows+1, MaxParts).

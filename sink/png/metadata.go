@@ -72,7 +72,7 @@ func newMetadata(folder *publish.Folder, s *schema.Schema, found *images.Columns
 	return m, err
 }
 
-// append appends the line of row i of b, whose file is at path, which needs no quotes.
+// append appends the line of row i of b. Its label is not negative, and path needs no quotes.
 func (m *metadata) append(dst []byte, path string, b schema.Batch, i int) []byte {
 	dst = append(dst, path...)
 	for _, c := range m.columns {
@@ -80,7 +80,7 @@ func (m *metadata) append(dst []byte, path string, b schema.Batch, i int) []byte
 		data := b.Columns[c.index]
 		if c.texts == nil {
 			dst = schema.AppendNumber(dst, c.dtype, data, i, "inf") // which readers of CSV take for a float
-		} else if v := source.Int(c.dtype, data, i); v >= 0 && v < int64(len(c.texts)) { // other labels have no name
+		} else if v := source.Int(c.dtype, data, i); v < int64(len(c.texts)) { // others have no name
 			dst = append(dst, c.texts[v]...)
 		}
 	}

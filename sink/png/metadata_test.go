@@ -40,8 +40,8 @@ func TestMetadataCSV(t *testing.T) {
 		"class names": {describe(5, pixel, fashion), 0, 0, [][]byte{sequence(5), {4, 3, 2, 1, 0}},
 			"file_name,label,class\n4/0.png,4,\"two\nlines\"\n3/1.png,3,\" x\"\n2/2.png,2,=1+1\n" +
 				"1/3.png,1,\"5\"\" heel, red\"\n0/4.png,0,T-shirt/top\n"},
-		"classes from 1 on": {describe(2, pixel, labels(idx.Uint8, "", "a", "b")), 0, 0, [][]byte{sequence(2), {2, 0}},
-			"file_name,label,class\n2/0.png,2,b\n0/1.png,0,\n"},
+		"classes 1 and 2": {describe(3, pixel, labels(idx.Uint8, "", "a", "b")), 0, 0, [][]byte{sequence(3), {2, 0, 3}},
+			"file_name,label,class\n2/0.png,2,b\n0/1.png,0,\n3/2.png,3,\n"},
 		"other scalars": {wide, 300, 0,
 			[][]byte{sinktest.Little[int32](-2147483648), sequence(1), sinktest.Little[int16](300), {0xff}},
 			"file_name,label,writer,\"a,\"\"b\"\"\"\n300/0.png,300,-2147483648,-1\n"},
