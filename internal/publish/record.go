@@ -69,9 +69,8 @@ func (out *output) siblings(d disk) (records []record, left []string, err error)
 	return records, left, err
 }
 
-// refuseForeign fails with fault.Refused unless the folder at path, which is the target or was
+// refuseForeign fails with fault.Refused unless the folder at path, an occupied target or what was
 // moved from there, is an earlier output and holds nothing else: its listing is that of a record.
-// An empty folder needs no record.
 func (out *output) refuseForeign(d disk, path string) error {
 	records, _, err := out.siblings(d)
 	var found uint64
@@ -79,7 +78,7 @@ func (out *output) refuseForeign(d disk, path string) error {
 		found, err = resultOn(d, "list", list, path)
 	}
 	recorded := slices.ContainsFunc(records, func(r record) bool { return r.listing == digits(found) })
-	if err == nil && !recorded && (found != 0 || out.occupied) {
+	if err == nil && !recorded {
 		why := "files in it were added, removed or changed since idxport made it"
 		if records == nil {
 			why = "idxport has no record of it, a hidden file beside it"

@@ -196,7 +196,7 @@ func (out *output) refuse(inputs []string, others []*output) error {
 func isAbove(info fs.FileInfo, path string) bool {
 	path, err := filepath.Abs(path)
 	for last := ""; err == nil && path != last; last, path = path, filepath.Dir(path) {
-		if found, err := os.Stat(path); err == nil && os.SameFile(info, found) {
+		if found, _ := os.Stat(path); os.SameFile(info, found) { // found is nil after an error
 			return true
 		}
 	}

@@ -68,13 +68,13 @@ func TestPieces(t *testing.T) {
 // TestHeaders compares with the table in the package comment: scalars come first.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
-	tensors := []source.Column{column("a", idx.Uint8, 2, 2), column("label", idx.Uint8), column("b", idx.Uint8, 3),
+	tensors := []source.Column{column("a", idx.Uint8, 2, 2), column("label", idx.Uint8), column("a2", idx.Uint8, 3),
 		column("c", idx.Uint8, 2, 1, 2)}
 	for style, want := range map[string][2]string{
-		"kaggle":  {"label,pixel0,pixel1,pixel2,pixel3\n", "label,a0,a1,a2,a3,b0,b1,b2,c0,c1,c2,c3\n"},
-		"kaggle1": {"label,pixel1,pixel2,pixel3,pixel4\n", "label,a1,a2,a3,a4,b1,b2,b3,c1,c2,c3,c4\n"},
+		"kaggle":  {"label,pixel0,pixel1,pixel2,pixel3\n", "label,a0,a1,a2,a3,a2_0,a2_1,a2_2,c0,c1,c2,c3\n"},
+		"kaggle1": {"label,pixel1,pixel2,pixel3,pixel4\n", "label,a1,a2,a3,a4,a2_1,a2_2,a2_3,c1,c2,c3,c4\n"},
 		"rowxcol": {"label,1x1,1x2,2x1,2x2\n",
-			"label,a_1x1,a_1x2,a_2x1,a_2x2,b_1x1,b_1x2,b_1x3,c_1x1x1,c_1x1x2,c_2x1x1,c_2x1x2\n"},
+			"label,a_1x1,a_1x2,a_2x1,a_2x2,a2_1x1,a2_1x2,a2_1x3,c_1x1x1,c_1x1x2,c_2x1x1,c_2x1x2\n"},
 		"pjreddie": {},
 	} {
 		for i, columns := range [][]source.Column{tensors[:2], tensors} {
