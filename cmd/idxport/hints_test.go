@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/idxport/idxport/test/must"
 )
@@ -25,7 +26,7 @@ var nastyNames = []string{"x y", "it's", `say "x"`, "$HOME", "$(id)", "`id`", "a
 type hintCase struct {
 	files string // links to one of the samples that are made first
 	args  string // of the program
-	hint  string // a regular expression whose only group is given to a shell
+	hint  string // a regular expression whose groups are given to a shell
 	words string // the words that the shell should read, each followed by a bar
 	skip  string // the name for which the hint cannot occur
 }
@@ -39,17 +40,22 @@ var hintCases = map[string]hintCase{
 		hint: `name them: (.*)$`, words: "left=./NAME|right=b|",
 		skip: "x y"}, // that is taken for the data and the labels of one file
 	"an unknown ending": {args: "convert tiny -o=NAME.zzz",
-		hint: `\(-o parquet=(.*?)\), use the extension`, words: "NAME.zzz|"},
-	"a folder with an unknown ending": {args: "convert tiny -o=NAME.zzz",
-		hint: ` or write (.*) for a folder$`, words: "PATH.zzz/|"},
-	"a folder that ends as images do": {args: "convert tiny -o=NAME.png",
-		hint: `: write -o png=(.*)$`, words: "NAME|"},
-	"a sheet": {args: "preview tiny -o=NAME.jpg",
-		hint: `^write -o (.*)$`, words: "PATH.png|"},
+		hint: `\(-o parquet=(.*?)\), use the extension .* or write (.*) for a folder$`, words: "NAME.zzz|PATH.zzz/|"},
+	"a folder that ends as images do": {args: "convert tiny -o=NAME.png", hint: `: write -o png=(.*)$`, words: "NAME|"},
+	"a sheet":                         {args: "preview tiny -o=NAME.jpg", hint: `^write -o (.*)$`, words: "PATH.png|"},
 	"a folder for the hub": {args: "convert tiny -o=NAME/ --to parquet,csv --layout parquet=huggingface",
 		hint: ` -o parquet=(.*)$`, words: "NAME/huggingface/|", skip: "~"},
 	"a table in two formats": {files: "dir/NAME.csv dir/NAME.parquet", args: "convert dir -o x.csv",
 		hint: `^give one of the files: (.*)$`, words: "dir/NAME.parquet|"},
+}
+
+// typed runs COMMAND in a shell, with what the group of PATTERN finds in the last hint for HINT.
+func typed(ts *testscript.TestScript, args []string) {
+	found := regexp.MustCompile("(?m)^hint: " + args[1]).FindStringSubmatch(ts.ReadFile("stderr"))
+	if found == nil {
+		ts.Fatalf("no hint %s", args[1])
+	}
+	exits(ts, []string{args[0], "sh", "-c", strings.ReplaceAll(args[2], "HINT", found[1])})
 }
 
 // TestHintsCanBePasted demands that a real shell reads every path and value in a hint as the one
@@ -68,32 +74,24 @@ func TestHintsCanBePasted(t *testing.T) {
 				if name == test.skip || runtime.GOOS == "darwin" && !utf8.ValidString(name) { // no file there has it
 					continue
 				}
-				path := name
-				if strings.HasPrefix(name, "-") {
-					path = "./" + name
-				}
-				named := strings.NewReplacer("NAME", name, "PATH", path)
+				path := strings.Replace(name, "-x", "./-x", 1)
+				named := strings.NewReplacer("NAME", name, "PATH", path, " ", "\x00") // names have spaces, too
 				dir := t.TempDir()
 				must.Do(t, os.Symlink(must.Get(filepath.Abs(fashion))(t), filepath.Join(dir, "fashion")))
 				for link := range strings.FieldsSeq("tiny " + test.files) {
 					link = filepath.Join(dir, named.Replace(link))
 					must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(link), 0o777), os.Symlink(tiny, link)))
 				}
-				var args []string
-				for arg := range strings.FieldsSeq(test.args) {
-					args = append(args, named.Replace(arg))
-				}
-				var stderr bytes.Buffer
-				command := child(t, args...)
-				command.Dir, command.Stderr = dir, &stderr
-				_ = command.Run() // it fails, and says how to go on
-				_, hint, _ := strings.Cut(strings.TrimSuffix(stderr.String(), "\n"), "\nhint: ")
+				command := child(t, strings.Split(named.Replace(test.args), "\x00")...)
+				command.Dir = dir
+				shown, _ := command.CombinedOutput() // it fails, and says how to go on
+				_, hint, _ := strings.Cut(strings.TrimSuffix(string(shown), "\n"), "\nhint: ")
 				found := regexp.MustCompile(test.hint).FindStringSubmatch(hint)
 				if found == nil {
-					t.Errorf("%q: found %q, expected a hint %s", name, stderr.String(), test.hint)
+					t.Errorf("%q: found %q, expected a hint %s", name, shown, test.hint)
 					continue
 				}
-				words, err := exec.Command(sh, "-c", "printf '%s|' "+found[1]).CombinedOutput()
+				words, err := exec.Command(sh, "-c", "printf '%s|' "+strings.Join(found[1:], " ")).CombinedOutput()
 				if want := named.Replace(test.words); err != nil || string(words) != want {
 					t.Errorf("%q: the hint %q is read as %q, expected %q", name, hint, words, want)
 				}

@@ -53,6 +53,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: scriptCommands(map[string]func(*testscript.TestScript, []string){
 			"exits CODE COMMAND…":        exits,
+			"typed CODE PATTERN COMMAND": typed,
 			"idx FILE DTYPE SHAPE FIRST": makeIDX,
 			"pack FROM TO":               pack,
 			"unpack FROM TO":             unpack,
