@@ -200,8 +200,8 @@ var placeholder = text.Pattern(`\{[A-Za-z]*\}`)
 
 // checkPath returns an error if the path in an argument is empty, or begins with ~ for a folder.
 func checkPath(arg, path string) error {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok { // not all shells replace it behind NAME=
-		return usagef("%s: found ~, expected a path", arg).WithHint(`write "$HOME"/%s`, text.Path(rest))
+	if before, rest, _ := strings.Cut(arg, "~/"); strings.HasPrefix(path, "~/") { // shells keep it behind NAME=
+		return usagef("%s: found ~, expected a path", arg).WithHint(`write %s"$HOME"/%s`, before, text.Quote(rest))
 	} else if path == "" {
 		return usagef("%s: the path is empty", arg).WithHint("perhaps a shell variable is not set")
 	}

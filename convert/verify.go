@@ -180,7 +180,7 @@ func verify(ctx context.Context, r *request) error {
 	}
 	if oneFile := len(out.set.Splits) == 1 && out.isFile(out.set.Splits[0].Files[0].Path); !oneFile && left != nil {
 		return differ(ofOutput.Args[0].Path, "it has no split "+input.SplitNames(left)).
-			WithHint("to compare other splits only, name them: --split NAME")
+			WithHint("to compare other splits only, name them with --split, or give one file of the output alone")
 	}
 	return nil
 }

@@ -146,8 +146,7 @@ func runCompletion(_ context.Context, r *report) error {
 		"pwsh": "ps1", "powershell": "ps1"}[shell]
 	script, err := completionScripts.ReadFile("completion/idxport." + extension)
 	if err != nil {
-		return usagef("no script for shell %q, expected bash, zsh, fish or pwsh", shell).
-			WithHint("for example: idxport completion bash")
+		return usagef("unknown shell %q, expected bash, zsh, fish or pwsh", shell).WithHint("idxport completion bash")
 	}
 	_, err = r.stdout.Write(script)
 	return err

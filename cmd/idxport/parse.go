@@ -49,8 +49,7 @@ func (s *settings) parse(command string, words []string) (first error) {
 			failed(checkValue(word, value))
 		}
 		if _, many := f.field(s).(*[]string); given[f.name] && f.placeholder != "" && (!many || f.has("list")) {
-			failed(usagef("--%s is given twice", f.name).
-				WithHint("give it once; --to and --columns take lists with commas"))
+			failed(usagef("--%s is given twice", f.name).WithHint("give it once; a list has commas: image,label"))
 			continue
 		}
 		given[f.name] = true

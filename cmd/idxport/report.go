@@ -66,12 +66,15 @@ func (r *report) showError(err error) {
 }
 
 // hintOf returns the hint of err. If it has a flag that this command lacks, it says whose that is;
-// for a file that is not there, it has the names in its folder that are near, or how to write it.
+// for a file that is not there, it has the names that are near, says why, or how to write it.
 func (r *report) hintOf(err error) string {
 	hint := fault.HintOf(err)
 	if e, ok := errors.AsType[*fault.Error](err); ok && hint == "" && errors.Is(err, fs.ErrNotExist) {
 		names, _ := fs.Glob(os.DirFS(filepath.Dir(e.Path)), "*") // none of a URL
 		hint = text.DidYouMean(filepath.Base(e.Path), names)
+		if slices.Contains(names, filepath.Base(e.Path)) {
+			hint = "it is a link to a file that is not there"
+		}
 		later := slices.Index(r.settings.Inputs, e.Path) > 0 && r.settings.Outputs != nil
 		if _, _, known := sinks.ByName(e.Path); known && later && hint == "" {
 			hint = "if it is an output, write -o " + text.Path(e.Path) + ": each has an -o of its own"

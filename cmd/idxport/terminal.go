@@ -120,11 +120,10 @@ func (b *bar) rows(n int64) {
 		return
 	}
 	b.drawn = time.Now()
-	line := b.text(n, columns(b.w)-1-len(interruption))
-	used := sheet.TextWidth(line)
+	line, before := b.text(n, columns(b.w)-1-len(interruption)), b.used
+	b.used = sheet.TextWidth(line)
 	// Spaces cover the rest of the previous line. Errors of a display do not matter.
-	_ = show(b.w, "\r%s%s", line, strings.Repeat(" ", max(0, b.used-used)))
-	b.used = used
+	_ = show(b.w, "\r%s%s", line, strings.Repeat(" ", max(0, before-b.used)))
 }
 
 // done erases the line.

@@ -203,7 +203,7 @@ func (f finder) distinct(files []File, names []Name) error {
 				advice = "give the folder of the images instead: " + text.Path(source.Above(b.Path))
 			case min(names[i].Split, names[j].Split) != "" && names[i].Split != names[j].Split:
 				advice = "several files are columns of one table: give one split, or a folder with names like MNIST's"
-			case a.Path != b.Path && source.Above(a.Path) == source.Above(b.Path) && names[i].Stem == names[j].Stem:
+			case source.Above(a.Path) == source.Above(b.Path) && names[i].Stem == names[j].Stem:
 				advice = "give only one of them: their names have the same meaning"
 			}
 			return fault.New(fault.Usage, "this file and %s would both be the column %q", a.Path, a.Name).

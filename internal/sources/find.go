@@ -164,7 +164,7 @@ var unread = map[string]struct{ name, command string }{
 // unreadError returns the error for dir, whose folder name belongs to a table that is not read.
 func unreadError(dir, name string) error {
 	table, path := cmp.Or(unread[name], unread["="]), strings.TrimRight(filepath.ToSlash(dir), "/")
-	if strings.ContainsAny(path, "'\"\\$`!") { // which a shell or DuckDB would change
+	if path != text.Printable(path) || strings.ContainsAny(path, "'\"\\$`!*?[") { // which a shell or DuckDB changes
 		path = "DIR"
 	}
 	return fault.New(fault.Unsupported, "found the folder %s of %s, expected plain files", name, table.name).

@@ -61,7 +61,7 @@ func (t *table) readFirstLine() error {
 		return fault.New(fault.Unsupported, "the first line is not UTF-8").
 			WithHint("convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE.csv >utf8.csv")
 	case err == io.EOF || err == nil && len(line) == 0:
-		return fault.New(fault.Truncated, "the file is empty or begins with an empty line").WithHint("remove it")
+		return fault.New(fault.Truncated, "the file is empty or begins with an empty line").WithHint("remove the line")
 	case err != nil:
 		return err
 	}
