@@ -71,7 +71,7 @@ func (f Format) check(file []byte, kind string) error {
 	if turn := orientation(file); turn > 1 {
 		return fault.New(fault.Unsupported, "the EXIF or XMP data say that the image is to be turned or mirrored "+
 			"(orientation %d), which some programs do and others do not", turn).
-			WithHint("turn the pixels: mogrify -auto-orient " + hintPNG + "; or leave them: mogrify -strip " + hintPNG)
+			WithHint("turn the pixels: mogrify -auto-orient " + hintPNG + "; or leave them: with -strip in its place")
 	}
 	// The markers SOF2, of a progressive image, and SOS, of a scan (ITU-T T.81, B.1.1.3): for
 	// image/jpeg, samples take 5 bytes, and each scan the whole image. Encoders write about ten.
@@ -168,7 +168,7 @@ func damaged(file []byte, kind string, err error) error {
 	case errors.Is(err, image.ErrFormat):
 		return fault.New(fault.Unsupported, "the file begins with %q, expected a PNG, JPEG, WebP, GIF, BMP or TIFF "+
 			"image", file[:min(len(file), 8)]).WithHint("if it is a web page or a Git LFS pointer, download the file " +
-			"itself; or convert it to PNG: mogrify " + hintPNG + "; those in a column: with what wrote it")
+			"itself; or convert it to PNG: mogrify " + hintPNG)
 	}
 	return fault.New(fault.Malformed, "the %s image is damaged, or of a kind that is not read: %v", kind, err).
 		WithHint("download or write the file again, or convert it to PNG: mogrify " + hintPNG)
@@ -220,8 +220,8 @@ func (f Format) appendAny(dst, file []byte, from Format, kind string) (record []
 	}
 	if o, ok := m.(interface{ Opaque() bool }); ok && min(f.Channels, from.Channels) < 4 && !o.Opaque() {
 		return nil, fault.New(fault.Unsupported, "some pixels are transparent, expected an opaque image").
-			WithHint("give them a background: mogrify -background white -alpha remove -alpha off " + hintPNG + "; or " +
-				"give all an alpha channel: mogrify -define png:color-type=6 " + hintPNG)
+			WithHint("give them a background: mogrify -background white -alpha remove -alpha off " + hintPNG +
+				"; or give all an alpha channel: with -define png:color-type=6 in place of these")
 	}
 	found, err := formatOf(kind, m.ColorModel(), m.Bounds())
 	if found.Channels != 3 || from.Channels != 1 { // else there are colours where the header says grey
@@ -237,7 +237,7 @@ func (f Format) appendAny(dst, file []byte, from Format, kind string) (record []
 			if v > math.MaxInt16 {
 				return nil, fault.New(fault.Malformed, "the pixel at x = %d, y = %d has a sample of %d, "+
 					"expected at most 32767", i%grey.Stride/2, i/grey.Stride, v).
-					WithHint("IDX has no uint16: halve the samples, or write 8 bits: mogrify -depth 8 FILES")
+					WithHint("IDX has no uint16: halve the samples, or write 8 bits, in a copy: mogrify -depth 8 FILES")
 			}
 			dst = binary.LittleEndian.AppendUint16(dst, v)
 		}

@@ -69,14 +69,14 @@ func (o Options) Convert(from Format) (Format, error) {
 	switch size := max(from.Size(), f.Size()); {
 	case o.Width > 0 && f.Depth > 8:
 		return f, fault.New(fault.Unsupported, "found %v, expected 8 bits for --resize", from).
-			WithHint("convert the images to 8 bits first: mogrify -depth 8 FILES")
+			WithHint("convert the images to 8 bits first, in a copy: mogrify -depth 8 FILES")
 	case o.Limit > 0 && size > o.Limit:
 		return f, fault.New(fault.Unsupported, "the image is %v, %d bytes, expected at most %d", from, size,
 			o.Limit).WithHint("allow larger images with --max-record-bytes %d", size)
 	case o.Width > 0 && int64(from.Width)*int64(4*o.Height/from.Height+10)*8+int64(from.Height)*32 > 64<<20:
 		// lines and weights take so much memory
 		return f, fault.New(fault.Unsupported, "the image is %v, too large to be scaled", from).
-			WithHint("scale it with another program first: mogrify -resize %dx%d! FILES", f.Width, f.Height)
+			WithHint("scale it with another program first, in a copy: mogrify -resize %dx%d! FILES", f.Width, f.Height)
 	}
 	return f, nil
 }
@@ -93,8 +93,8 @@ func (f Format) accepts(stored Format) error {
 	if found == f {
 		return nil
 	}
-	hint := "--grey for colours among grey, mogrify -depth 8 FILES for 16 bits; to keep the colours, give the first " +
-		"image some: mogrify -type TrueColor -define png:color-type=2 FIRST"
+	hint := "--grey for colours among grey, in a copy mogrify -depth 8 FILES for 16 bits; to keep the colours, give " +
+		"the first image some: mogrify -type TrueColor -define png:color-type=2 FIRST"
 	if found.Width != f.Width || found.Height != f.Height {
 		hint = fmt.Sprintf("give all images one size: --resize %dx%d", f.Width, f.Height)
 	}
@@ -122,7 +122,7 @@ func KindByName(name string) string {
 	return ""
 }
 
-const hintPNG = "-format png FILES, then remove the old ones" // which would be read, too
+const hintPNG = "-format png FILES, then remove the old ones (in a table: with what wrote it)" // both are read
 
 // Decoders returns the packages, and their versions, and the kernel of the scaler, on which the
 // pixels of some kinds of images depend once they are converted: "image/jpeg go1.26.0".
