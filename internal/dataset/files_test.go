@@ -59,7 +59,7 @@ func TestFilesErrors(t *testing.T) {
 		"one name twice": {args: "left.idx right.idx", want: fault.Usage, message: twice + `"data"`,
 			hint: "name them: left="},
 		"two splits": {args: labels + " t10k-labels-idx1-ubyte", want: fault.Usage, message: twice + `"label"`,
-			hint: "give one split, or a folder"},
+			hint: "of one split, or a folder, such as "},
 		"mixed splits": {args: images + " t10k-labels-idx1-ubyte", want: fault.Usage,
 			message: "different splits: " + images + ", t10k-l", hint: "image=FILE label="},
 		"a given name twice": {args: "label=left.idx " + labels, want: fault.Usage, message: twice + `"label"`,

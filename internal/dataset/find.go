@@ -202,7 +202,7 @@ func (f finder) distinct(files []File, names []Name) error {
 			case source.ImageName().MatchString(a.Path):
 				advice = "give the folder of the images instead: " + text.Path(source.Above(b.Path))
 			case min(names[i].Split, names[j].Split) != "" && names[i].Split != names[j].Split:
-				advice = "several files are columns of one table: give one split, or a folder with names like MNIST's"
+				advice = "give the files of one split, or a folder, such as " + text.Path(source.Above(b.Path))
 			case source.Above(a.Path) == source.Above(b.Path) && names[i].Stem == names[j].Stem:
 				advice = "give only one of them: their names have the same meaning"
 			}
