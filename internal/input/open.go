@@ -197,7 +197,7 @@ func (in *Set) chooseLabel(t source.Table) (source.Table, error) {
 	i := in.labelIn(columns)
 	if i < 0 {
 		return nil, usagef("--label-column %s: no such column, found only %s", in.LabelColumn, source.List(columns)).
-			Because(fault.NotFound)
+			Because(fault.NotFound).WithHint("%s", text.DidYouMean(in.LabelColumn, source.Names(columns)))
 	}
 	c := columns[i]
 	if c.Elements() != 1 {
