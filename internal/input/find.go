@@ -28,7 +28,7 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &Set{Options: o}
+	in := &Set{Options: o, lists: new(sync.Map)}
 	if found != nil {
 		in.tables = map[string]sources.Table{}
 		for _, t := range found {

@@ -58,7 +58,7 @@ type Set struct {
 	Splits  []dataset.Split
 	tables  map[string]sources.Table // files in formats other than IDX, by path; nil if there are none
 	classes []string                 // from the file of --classes
-	lists   sync.Map                 // by the path of a list of class names, the function that reads it once
+	lists   *sync.Map                // by the path of a list of class names, the function that reads it once
 }
 
 // IDX reports whether the inputs are IDX files.
