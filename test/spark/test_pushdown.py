@@ -3,7 +3,6 @@ strictly."""
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from support import Slow, SparkCase, column, equal, random, table, write
