@@ -87,8 +87,7 @@ func Merge(all []layout.Feature, s *schema.Schema) ([]layout.Feature, error) {
 			continue
 		}
 		if other := all[i]; other.Type != f.Type || other.DType != f.DType || !slices.Equal(other.Names, f.Names) {
-			return nil, fmt.Errorf("column %q is not the same in all splits: found %s and %s", f.Column, kind(other),
-				kind(f))
+			return nil, fmt.Errorf("column %q differs between splits: found %s and %s", f.Column, kind(other), kind(f))
 		}
 	}
 	return all, nil
@@ -123,10 +122,8 @@ func writeFeature(b *bytes.Buffer, f layout.Feature) {
 
 // sizeCategory returns the Hub's category for a number of rows.
 func sizeCategory(rows int64) string {
-	names := []string{"n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M",
-		"100M<n<1B", "n>1B"}
-	digits := len(fmt.Sprint(rows))
-	return names[min(max(digits-3, 0), len(names)-1)]
+	names := strings.Fields("n<1K 1K<n<10K 10K<n<100K 100K<n<1M 1M<n<10M 10M<n<100M 100M<n<1B n>1B")
+	return names[min(max(len(fmt.Sprint(rows))-3, 0), len(names)-1)] // by the number of digits
 }
 
 // quoted returns s as a YAML scalar: a JSON string in which all control characters are escaped.

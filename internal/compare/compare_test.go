@@ -117,8 +117,8 @@ func TestCounts(t *testing.T) {
 		{50, 49, false, "found 49 rows, expected 50"},
 		{50, 49, true, "found 49 rows, expected 50"},
 		{50, 48, true, "found 48 rows, expected 50"}, // at the end of a batch
-		{50, 51, true, "found more than 50 rows, expected 50"},
-		{48, 49, true, "found more than 48 rows, expected 48"},
+		{50, 51, true, "found more than the expected 50 rows"},
+		{48, 49, true, "found more than the expected 48 rows"},
 	} {
 		_, err := run(t, table(test.expected, false), table(test.found, test.hidden), false)
 		if !errors.Is(err, fault.Differs) || err.Error() != test.want {
@@ -158,7 +158,7 @@ func TestCountsOfEmptyRecords(t *testing.T) {
 	for _, test := range []struct {
 		expected, found int
 		want            string
-	}{{3, 3, ""}, {3, 2, "found 2 rows, expected more"}, {0, 3, "found more than 0 rows, expected 0"}} {
+	}{{3, 3, ""}, {3, 2, "found 2 rows, expected more"}, {0, 3, "found more than the expected 0 rows"}} {
 		_, err := run(t, empty(test.expected), empty(test.found), false)
 		if err == nil && test.want == "" {
 			continue

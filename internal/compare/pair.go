@@ -138,8 +138,7 @@ func (p *Pair) Read(ctx context.Context, b *source.Raw) error {
 func countError(found, expected int64) error {
 	switch {
 	case found < 0:
-		return fault.New(fault.Differs, "found more than %s, expected %s", text.Count(expected, "row"),
-			text.Thousands(expected))
+		return fault.New(fault.Differs, "found more than the expected %s", text.Count(expected, "row"))
 	case expected < 0:
 		return fault.New(fault.Differs, "found %s, expected more", text.Count(found, "row"))
 	}

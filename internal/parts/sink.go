@@ -41,8 +41,7 @@ type Sink struct {
 // other file. New fails with fault.Usage if there would be more than MaxParts files.
 func New(folder *publish.Folder, s *schema.Schema, o Options, open func(io.Writer) (sink.Sink, error)) (*Sink, error) {
 	if o.Rows > 0 && (s.Rows-1)/o.Rows >= MaxParts {
-		return nil, fault.New(fault.Usage,
-			"parts: %d rows with at most %d in each file make %d files, expected at most %d",
+		return nil, fault.New(fault.Usage, "parts: %d rows with %d in each file make %d files, expected at most %d",
 			s.Rows, o.Rows, (s.Rows-1)/o.Rows+1, MaxParts).
 			WithHint("use --rows-per-file %d or more", (s.Rows-1)/MaxParts+1)
 	}

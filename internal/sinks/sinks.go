@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/layout"
 	"github.com/idxport/idxport/internal/publish"
@@ -188,24 +189,28 @@ func stream[S sink.Sink](open func(io.Writer, *schema.Schema, sink.Options) (S, 
 	}
 }
 
-// ClassNames is the file of class names, one per line, beside IDX files, which cannot store them.
+// ClassNames is the list of class names, as dataset.ReadClasses reads it, beside IDX files.
 func ClassNames() Format {
 	return Format{Name: "classes", Extension: schema.NamesExtension, Beside: true,
 		open: stream(func(w io.Writer, s *schema.Schema, o sink.Options) (*classNames, error) {
-			for _, name := range s.Columns[o.Column].Classes {
-				if strings.ContainsAny(name, "\r\n") {
-					return nil, fault.New(fault.Usage, "found the class name %q, expected one line", name).
-						WithHint("write names of one line: --classes FILE, and perhaps --label-column")
-				}
+			names := s.Columns[o.Column].Classes
+			list := strings.Join(names, "\n") + "\n"
+			_, err := dataset.ReadClasses(strings.NewReader(list), "")
+			if err == nil && strings.Count(list, "\n") > len(names) {
+				err = fault.New(fault.Usage, "found a class name of several lines, expected one")
 			}
-			return &classNames{w, s.Columns[o.Column].Classes}, nil
+			if err != nil {
+				return nil, fault.New(fault.Usage, "the class names cannot be written as a list: %v", err).
+					WithHint("give names that can: --classes FILE, and perhaps --label-column")
+			}
+			return &classNames{w, list}, nil
 		})}
 }
 
 // classNames is the sink of ClassNames, which ignores the rows.
 type classNames struct {
-	to    io.Writer
-	names []string
+	to   io.Writer
+	list string
 }
 
 func (c *classNames) Encode(context.Context, schema.Batch) (step func() error, err error) {
@@ -213,6 +218,6 @@ func (c *classNames) Encode(context.Context, schema.Batch) (step func() error, e
 }
 
 func (c *classNames) Close() error {
-	_, err := io.WriteString(c.to, strings.Join(c.names, "\n")+"\n")
+	_, err := io.WriteString(c.to, c.list)
 	return err
 }

@@ -64,7 +64,7 @@ var rooms = map[string][]string{
 	"sink/tar":         {"schema", "sink", "internal/images", "source"},
 	"internal/compare": {"pipeline", "schema", "source", "source/idx"},
 	"internal/summary": {"schema", "source", "source/idx"},
-	"internal/sinks":   {"internal/publish", "internal/layout", "schema", "sink..."},
+	"internal/sinks":   {"internal/dataset", "internal/publish", "internal/layout", "schema", "sink..."},
 	"pipeline":         {"schema", "sink", "source"},
 	"internal/object":  nil,
 	"convert":          {"internal/...", "pipeline", "schema", "sink...", "source..."},
