@@ -32,7 +32,8 @@ func checkStaying(ctx context.Context, r *request, outputs []*output) error {
 			entries, _ := os.ReadDir(dir) // what is not there does not stay
 			for _, e := range entries {
 				beside := filepath.Join(dir, e.Name())
-				path := beside + strings.ReplaceAll(below, base, cmp.Or(dataset.ParseName(beside).Split, base))
+				name := cmp.Or(inPlaceOf(base, filepath.Base(named), e.Name()), base) // of another split, or this one
+				path := beside + strings.ReplaceAll(below, base, name)
 				isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
 				if _, err := os.Lstat(path); err != nil || slices.ContainsFunc(outputs, isMade) {
 					continue

@@ -102,8 +102,7 @@ func (o *Options) checkValues() error {
 	}{
 		{"max-record-bytes", o.MaxRecordBytes, 1, MaxRecordBytesLimit},
 		{"workers", int64(o.Workers), 0, MaxWorkers},
-		{"take", o.Take, 0, math.MaxInt64},
-		{"rows-per-file", o.RowsPerFile, 0, math.MaxInt64},
+		{"take", o.Take, 0, math.MaxInt64}, {"rows-per-file", o.RowsPerFile, 0, math.MaxInt64},
 	} {
 		if n.value < n.least || n.value > n.most {
 			return usagef("--%s %d, expected %d to %d", n.flag, n.value, n.least, n.most)
