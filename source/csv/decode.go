@@ -308,7 +308,7 @@ func (t *table) parseRow(b *source.Raw, line []byte, row int) *fault.Error {
 const hintEnds = `; if separators end all lines: sed 's/[,;]\r*$//' FILE.csv >rows.csv`
 const hintIndex = "give it a name, such as label, or leave it out with --columns"
 const hintFields = "fill in fields, or quote separators in them; if R wrote names of rows, add an empty one to the " +
-	`header: sed -E '1s/^("[^"]*")(.)/""\2\1\2/' FILE.csv >named.csv` + hintEnds
+	`header: sed -E '1s/^("[^"]*"|[^",;[:cntrl:]]+)(.)/""\2\1\2/' FILE.csv >named.csv` + hintEnds
 const hintEmpty = "fill in missing values, or leave the column out with --columns" + hintEnds
 const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, write decimals with a " +
 	"point, give names with --classes, leave the column out with --columns, or try --dtype int32 or float64"
