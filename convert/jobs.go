@@ -84,11 +84,10 @@ func openAll(ctx context.Context, o Options, report *Report) (in *inputs, jobs [
 			report.warning("%s has the columns %s, and %s has %s", jobs[0].title(), a, j.title(), b)
 		}
 	}
-	mayHaveRows := func(j *job) bool { return j.chosen != 0 || j.schema.SourceRows <= 0 }
-	if slices.ContainsFunc(jobs, mayHaveRows) {
-		return in, jobs, nil
+	if !slices.ContainsFunc(jobs, func(j *job) bool { return j.chosen != 0 || j.schema.SourceRows <= 0 }) {
+		err = r.choice.Check() // no row is selected
 	}
-	return in, jobs, r.choice.Check()
+	return in, jobs, err
 }
 
 // checkTogether returns an error if one run cannot write a and b, or may have misread one of them.
@@ -220,8 +219,7 @@ func (in *inputs) transform(t source.Table, s dataset.Split, a *Applied) (_ sour
 		}
 	}
 	if i := slices.IndexFunc(t.Columns(), isFlat); i >= 0 && r.Transpose == nil && turn {
-		return nil, usagef("%s: its images are stored transposed: records of 784 elements stay so",
-			t.Columns()[i].Origin).
+		return nil, usagef("%s: it stores images transposed: records of 784 elements stay so", t.Columns()[i].Origin).
 			WithHint("--shape 28x28 makes images of them, and --transpose=false keeps them as they are")
 	}
 	if r.Transpose != nil && *r.Transpose && !slices.ContainsFunc(t.Columns(), isImage) {
@@ -283,7 +281,9 @@ func (in *inputs) isTransposed(t source.Table, s dataset.Split) (bool, error) {
 		return false, nil
 	}
 	if about.Unnamed && in.request.Dataset != "" {
-		in.request.report.Note(noteTurned, file+": ", d.Title)
+		if hasImages { // else it is an error
+			in.request.report.Note(noteTurned, file+": ", d.Title)
+		}
 		return true, nil
 	}
 	return false, usagef("%s: %s stores images transposed, and this file does not tell if these are", file, d.Title).

@@ -88,10 +88,11 @@ func (out *output) owns(ctx context.Context, r *request, named, beside, path str
 		return "complete the inputs, choose with --columns, or delete"
 	case isColumn && selects: // it has other rows, or in another order
 		return "add its column to --columns, or delete"
-	case samePrefix && sameRole && split != own.Split && split != "" && len(r.Split) == 0:
+	case samePrefix && sameRole && own.Split != "" && split != own.Split && split != "" && len(r.Split) == 0:
 		return "complete the inputs, choose with --split, or delete"
-	case out.job.split.divided && (name == stem || sameRole && split == "" && other.Prefix == stemPrefix):
-		return "write to another folder, or delete" // it has all rows
+	case sameRole && own.Split == "" && other.Split != "" && other.Prefix == own.Prefix, // a split of this table
+		out.job.split.divided && (name == stem || sameRole && split == "" && other.Prefix == stemPrefix):
+		return "write to another folder, or delete" // or the table that was divided
 	}
 	return ""
 }

@@ -171,10 +171,9 @@ func (in *inputs) selectRows(ctx context.Context, s dataset.Split) (chosen []cho
 	}
 	for _, each := range selected {
 		c := chosenSplit{Split: s, rows: each.Rows, divided: holdsOut}
-		switch {
-		case each.HeldOut != "": // what was decided about s is said once, with what is left of it
+		if each.HeldOut != "" { // what was decided about s is said once, with what is left of it
 			c.Name, c.Notes, c.FolderNotes, c.Doubt, c.Evidence = each.HeldOut, nil, nil, "", dataset.ByOption
-		case holdsOut:
+		} else if holdsOut {
 			c.Name = from.Name
 		}
 		chosen = append(chosen, c)
