@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -29,6 +30,7 @@ func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 	}
 	text := bytes.TrimRight(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), " \t\r\n")
 	lines := strings.Split(string(text), "\n")
+	entries := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.TrimSpace(line) == "" })
 	bad := func(format string, args ...any) *fault.Error {
 		return fault.New(fault.Malformed, format, args...).In(fileName).
 			WithHint("expected UTF-8 text with a class name per line, the first for label 0")
@@ -43,7 +45,7 @@ func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 		return nil, bad("%s", foreign) // its hint is for tables
 	case json.Valid(text) && (text[0] == '[' || text[0] == '{'):
 		return nil, bad("found JSON")
-	case numbered(lines) || numbered(lines[1:]):
+	case numbered(entries) || numbered(entries[min(1, len(entries)):]):
 		return nil, bad("found numbers beside the names, as in %q", lines[len(lines)-1])
 	case otherNotation().Match(text):
 		return nil, bad("found a header, a comment or a list in another notation: %.40q", lines[0]).
@@ -73,11 +75,10 @@ var otherNotation = text.Pattern(`(?i)^(#[ \t]|((class|label)[ _]?)?(class|label
 	`(\S.*)?(\[.*,.*\]|\[\s*\n(?s:.*)\]|\(\s*\n(?s:.*)\)|\{\s*\n(?s:.*)\})[,;]?$)`)
 
 // besideName matches a line with a number before or after a name, and what is between them.
-var besideName = text.Pattern(`^([0-9]+)([ \t,;:=)]+|\.[^0-9])|([\t,;:=] *| )([0-9]+)$`)
+var besideName = text.Pattern(`^([0-9]+)([ \t,;:=)|]+|\.[^0-9])|([\t,;:=|] *| )([0-9]+)$`)
 
-// numbered reports whether each of several lines has another number beside another name, and these
-// may be labels: there are signs between, one is 0, or none is larger than the number of lines. Or
-// each line has numbers alone.
+// numbered reports whether several lines have numbers alone, or each another number and name, which
+// may be its label: all have signs between, one is 0, or one is 1 and few are missing.
 func numbered(lines []string) bool {
 	numbers, names, largest, onlyNumbers, signs := map[int]bool{}, map[string]bool{}, 0, true, true
 	for _, line := range lines {
@@ -88,9 +89,9 @@ func numbered(lines []string) bool {
 		}
 		n, _ := strconv.Atoi(m[1] + m[4]) // the largest int instead of a larger number
 		numbers[n], names[strings.TrimSuffix(strings.TrimPrefix(line, m[1]), m[4])] = true, true
-		largest, signs = max(largest, n), signs && strings.ContainsAny(m[2]+m[3], "\t,;:=)")
+		largest, signs = max(largest, n), signs && strings.ContainsAny(m[2]+m[3], "\t,;:=)|")
 		onlyNumbers = onlyNumbers && strings.Trim(line, "0123456789 \t") == ""
 	}
-	isList := min(len(numbers), len(names)) == len(lines) && (signs || numbers[0] || largest <= len(lines))
-	return len(lines) > 1 && (isList || onlyNumbers)
+	mayBeLabels := signs || numbers[0] || numbers[1] && largest < 2*len(lines)
+	return len(lines) > 1 && (onlyNumbers || mayBeLabels && min(len(numbers), len(names)) == len(lines))
 }

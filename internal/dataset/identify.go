@@ -49,8 +49,7 @@ func apply(splits []*Split, name, evidence string) {
 	}
 }
 
-// identifyByLabels compares label files with the published ones. Splits without labels get the data
-// set of the others, if those agree.
+// identifyByLabels compares labels with published ones; splits without follow the others, if equal.
 func (f finder) identifyByLabels(splits []*Split) {
 	var found []string
 	var unlabelled []*Split
