@@ -299,14 +299,13 @@ func decode(all replay) (b arrow.RecordBatch, err error) {
 	defer fault.Recovered(&err)
 	limit := &budget{memory.DefaultAllocator, last.maxPlain(), last.errPlain()}
 	r, err := ipc.NewReaderFromMessageReader(&all, ipc.WithAllocator(limit))
-	if err == nil && r.Next() {
+	switch {
+	case err == nil && r.Next():
 		return r.RecordBatch(), nil
-	}
-	if err == nil {
-		err = r.Err()
-	}
-	if limit.left < 0 {
+	case limit.left < 0:
 		return nil, limit.err
+	case err == nil:
+		err = r.Err()
 	}
 	return nil, columnar.Damaged("a record batch cannot be decoded: %v", err)
 }

@@ -25,10 +25,7 @@ import (
 var windowSize int64 = 16 << 20
 
 // Numbers of the compressions in Message.fbs, plus 1; 0 is none.
-const (
-	codecLZ4  = 1
-	codecZstd = 2
-)
+const codecLZ4, codecZstd = 1, 2
 
 // A direct is a column whose values are in one buffer of a record batch, one row after another.
 type direct struct {

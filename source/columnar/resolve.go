@@ -44,19 +44,23 @@ type resolver struct {
 // whose shape the metadata lacks. Errors have the kind fault.Unsupported, or fault.Malformed for an
 // image that cannot be read, or are those of f.First.
 func Resolve(f Input) (*Resolved, error) {
-	for key, value := range f.Meta { // names may take fifteen times the memory of their text
-		if len(value) > 2<<20 && (key == source.HubKey || strings.HasPrefix(key, source.KeyClasses)) {
-			return nil, Unsupported("write the table without it: in pyarrow, table.replace_schema_metadata(None)",
-				"found %d bytes of metadata %q, expected at most %d", len(value), key, 2<<20)
+	names, most := 0, 2<<20 // bytes of the names of all columns, which may take fifteen times the memory
+	for key, value := range f.Meta {
+		if strings.HasPrefix(key, source.KeyClasses) {
+			names += len(value)
 		}
 	}
-	r := &resolver{f, Resolved{Info: source.Info{Meta: f.Meta, SourceRows: f.Rows}}, source.HubFeatures(f.Meta)}
-	var names, columns []string
-	for _, field := range f.Fields {
-		names = append(names, field.Name)
+	if names = max(names, len(f.Meta[source.HubKey])); names > most { // each may have the same names
+		return nil, Unsupported("write the table without them: in pyarrow, table.replace_schema_metadata(None)",
+			"found metadata with %d bytes of class names and features, expected at most %d", names, most)
 	}
-	groups, bad := flat.Group(names, len(names), func(i int) bool {
-		one, shape, named := &f.Fields[i], f.Fields[i].shape(), r.hub[names[i]].Names != nil
+	r := &resolver{f, Resolved{Info: source.Info{Meta: f.Meta, SourceRows: f.Rows}}, source.HubFeatures(f.Meta)}
+	var fields, columns []string
+	for _, field := range f.Fields {
+		fields = append(fields, field.Name)
+	}
+	groups, bad := flat.Group(fields, len(fields), func(i int) bool {
+		one, shape, named := &f.Fields[i], f.Fields[i].shape(), r.hub[fields[i]].Names != nil
 		return named || one.isExtension() || one.Kind != Number || shape != nil && len(shape) == 0
 	}, func(i, n int) bool {
 		one := &f.Fields[i]

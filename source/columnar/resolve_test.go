@@ -139,9 +139,12 @@ func TestResolve(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	list := []Field{{Name: "x", Kind: List, Number: source.NumberUint8, Lengths: []int{-1}}}
-	long := map[string]string{source.HubKey: strings.Repeat(" ", 2<<20+1)}
-	if _, err := Resolve(Input{Meta: long}); !strings.Contains(fmt.Sprint(err), "found 2097153 bytes of metadata") {
-		t.Errorf("found %v, expected an error for long metadata", err)
+	half := strings.Repeat(" ", 1<<20)
+	for _, long := range []map[string]string{{source.HubKey: half + half + " "}, {"idx.classes.a": half + " ",
+		"idx.classes": half}} {
+		if _, err := Resolve(Input{Meta: long}); !strings.Contains(fmt.Sprint(err), "metadata with 2097153 bytes") {
+			t.Errorf("found %v, expected an error for long metadata", err)
+		}
 	}
 	third := func(kind Kind, names ...string) (fields []Field) { // the others are numbers
 		for _, name := range names {

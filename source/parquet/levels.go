@@ -18,7 +18,7 @@ type leaf struct {
 	dtype idx.DType // of the elements, if they are numbers
 	limit int       // bytes of a byte array
 
-	perRow     int    // entries of a row
+	perRow     int    // entries of a row; all rows have the same levels
 	definition int    // level of each entry
 	pattern    []byte // repetition levels of a row, repeated so that long runs are compared at once
 	shape      string // of a row, for messages
