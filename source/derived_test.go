@@ -113,26 +113,23 @@ func TestUnstack(t *testing.T) {
 		"no records": {idx.Int32, []int{0, 2}, []int32{}, []any{[]int32{}, []int32{}}},
 	} {
 		for _, batch := range []int{1, 2, 100} {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				names := []string{"label", "source", "writer", "page"}[:len(test.want)]
-				inner := fromBytes(t, "labels", file(t, test.dtype, test.dims, test.all),
-					Options{Name: "label", Classes: []string{"a", "b"}})
-				table := Unstack(inner, names)
-				want := make([][]byte, len(test.want))
-				for i, column := range table.Columns() {
-					if column.Name != names[i] || column.DType != test.dtype || !column.Scalar() ||
-						column.Origin != "labels" || (column.Classes != nil) != (i == 0) {
-						t.Errorf("found column %+v", column)
-					}
-					want[i] = little(t, test.want[i])
+			names := []string{"label", "source", "writer", "page"}[:len(test.want)]
+			inner := fromBytes(t, "labels", file(t, test.dtype, test.dims, test.all),
+				Options{Name: "label", Classes: []string{"a", "b"}})
+			table := Unstack(inner, names)
+			want := make([][]byte, len(test.want))
+			for i, column := range table.Columns() {
+				if column.Name != names[i] || column.DType != test.dtype || !column.Scalar() ||
+					column.Origin != "labels" || (column.Classes != nil) != (i == 0) {
+					t.Errorf("%s: found column %+v", name, column)
 				}
-				if table.Rows() != int64(test.dims[0]) || len(table.Columns()) != len(names) {
-					t.Errorf("found %d rows, %d columns", table.Rows(), len(table.Columns()))
-				}
-				check(t, table, batch, 0, want...)
-				must.Do(t, table.Close())
-			})
+				want[i] = little(t, test.want[i])
+			}
+			if table.Rows() != int64(test.dims[0]) || len(table.Columns()) != len(names) {
+				t.Errorf("%s: found %d rows, %d columns", name, table.Rows(), len(table.Columns()))
+			}
+			check(t, table, batch, 0, want...)
+			must.Do(t, table.Close())
 		}
 	}
 }

@@ -58,27 +58,24 @@ func TestOpenIDX(t *testing.T) {
 	raw := file(t, idx.Int16, []int{3, 2, 2}, values)
 	for format, pack := range formats {
 		for _, salvage := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%v, salvage %v", format, salvage), func(t *testing.T) {
-				t.Parallel()
-				for _, batch := range []int{1, 2, 100} {
-					table := open(t, write(t, "train-images", pack(t, raw)),
-						Options{Name: "image", Classes: []string{"a"}, Salvage: salvage})
-					c := table.Columns()[0]
-					if len(table.Columns()) != 1 || c.Name != "image" || c.DType != idx.Int16 ||
-						!slices.Equal(c.Shape, []int{2, 2}) ||
-						c.Origin != "train-images" || !slices.Equal(c.Classes, []string{"a"}) {
-						t.Errorf("found column %+v", c)
-					}
-					if table.Rows() != 3 || cmp.Or(table.Info().Compression, "none") != format ||
-						!slices.Equal(table.Header().Dims, []int64{3, 2, 2}) {
-						t.Errorf("found %d rows, %v, %v", table.Rows(), table.Info(), table.Header())
-					}
-					check(t, table, batch, 0, little(t, values))
-					if notes := table.Info().Notes; len(notes) > 0 {
-						t.Errorf("a good file has notes: %q", notes)
-					}
+			for _, batch := range []int{1, 2, 100} {
+				table := open(t, write(t, "train-images", pack(t, raw)),
+					Options{Name: "image", Classes: []string{"a"}, Salvage: salvage})
+				c := table.Columns()[0]
+				if len(table.Columns()) != 1 || c.Name != "image" || c.DType != idx.Int16 ||
+					!slices.Equal(c.Shape, []int{2, 2}) ||
+					c.Origin != "train-images" || !slices.Equal(c.Classes, []string{"a"}) {
+					t.Errorf("%s: found column %+v", format, c)
 				}
-			})
+				if table.Rows() != 3 || cmp.Or(table.Info().Compression, "none") != format ||
+					!slices.Equal(table.Header().Dims, []int64{3, 2, 2}) {
+					t.Errorf("%s: found %d rows, %v, %v", format, table.Rows(), table.Info(), table.Header())
+				}
+				check(t, table, batch, 0, little(t, values))
+				if notes := table.Info().Notes; len(notes) > 0 {
+					t.Errorf("%s: a good file has notes: %q", format, notes)
+				}
+			}
 		}
 	}
 }
@@ -179,15 +176,12 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 		"shrinks": {int64(len(raw)) - 1, fault.Truncated},
 		"emptied": {0, fault.Truncated},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := write(t, "images", raw)
-			table := open(t, path, Options{})
-			must.Do(t, os.Truncate(path, test.size))
-			if _, err := readAll(table, 3); !errors.Is(err, test.want) {
-				t.Errorf("found %v, expected %v", err, test.want)
-			}
-		})
+		path := write(t, "images", raw)
+		table := open(t, path, Options{})
+		must.Do(t, os.Truncate(path, test.size))
+		if _, err := readAll(table, 3); !errors.Is(err, test.want) {
+			t.Errorf("%s: found %v, expected %v", name, err, test.want)
+		}
 	}
 }
 
@@ -219,21 +213,18 @@ func TestSalvageOfCompressedFiles(t *testing.T) {
 		"more, and wrong": {few, "and any of its values may be wrong: gzip stream", rows - 1},
 		"too few inside":  {gzipped(t, file(t, idx.Uint8, []int{rows + 1, record}, data)), "truncated", rows},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			path := write(t, "images.gz", test.packed)
-			table := open(t, path, Options{Salvage: true})
-			want := table.Rows()
-			if test.rows >= 0 && want != test.rows || want < 1 || test.rows < 0 && want >= rows {
-				t.Fatalf("found %d rows, expected %d", want, test.rows)
-			}
-			check(t, table, 7, 0, data[:want*record])
-			notes := strings.Join(table.Info().Notes, "\n")
-			if !strings.Contains(notes, test.note) || (test.note == "") != (notes == "") ||
-				notes != "" && !strings.Contains(notes, path) {
-				t.Errorf("found notes %q, expected %q", notes, test.note)
-			}
-		})
+		path := write(t, "images.gz", test.packed)
+		table := open(t, path, Options{Salvage: true})
+		want := table.Rows()
+		if test.rows >= 0 && want != test.rows || want < 1 || test.rows < 0 && want >= rows {
+			t.Fatalf("%s: found %d rows, expected %d", name, want, test.rows)
+		}
+		check(t, table, 7, 0, data[:want*record])
+		notes := strings.Join(table.Info().Notes, "\n")
+		if !strings.Contains(notes, test.note) || (test.note == "") != (notes == "") ||
+			notes != "" && !strings.Contains(notes, path) {
+			t.Errorf("%s: found notes %q, expected %q", name, notes, test.note)
+		}
 	}
 	for _, damaged := range [][]byte{broken(whole), few} {
 		if _, err := readAll(open(t, write(t, "crc.gz", damaged), Options{}), 7); !errors.Is(err, fault.Malformed) ||

@@ -108,7 +108,11 @@ func withFault(t *testing.T, d *faultyDisk, dir string, made []outputOf, want tr
 		t.Errorf("%s: lost the cause: %v", operation, err)
 	}
 	switch d.failed {
-	case "unlink", "removeAll", "remove", "lock", "syncDir": // deleting failed, or must not happen
+	case "unlink", "removeAll", "remove", "lock": // deleting failed
+	case "syncDir": // after a power failure what was replaced may be the target again
+		if left := got.hidden(); len(left) == 0 && len(old) > 0 && o.Overwrite {
+			t.Errorf("%s: the old folder is gone", operation)
+		}
 	default:
 		if left := got.hidden(); len(left) > 0 && d.mode != faultCrash {
 			t.Errorf("%s: left %v", operation, left)
@@ -188,47 +192,82 @@ func TestLateForeignFile(t *testing.T) {
 	}
 }
 
-// TestNothingChanges has disks that fail while a folder and the file beside it are to be replaced.
+// TestNothingChanges has disks that fail while folders and the file beside them are to be replaced.
 func TestNothingChanges(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		operations string
-		err, want  error
-		says       string
+		operation string
+		err, want error
+		says      string
 	}{
 		"the lock cannot be taken":     {"lock", errFault, errFault, "cannot be created: "},
 		"the folder cannot be listed":  {"list", errFault, errFault, "train: "},
 		"the file is not durable":      {"sync", syscall.EIO, syscall.EIO, "completing it: "},
-		"a lower layer of overlayfs":   {"exchange rename", syscall.EXDEV, fault.Refused, "cannot be renamed"},
-		"the folder is a mount point":  {"exchange rename", syscall.EBUSY, fault.Refused, "cannot be renamed"},
+		"a lower layer of overlayfs":   {"exchange", syscall.EXDEV, fault.Refused, "cannot be renamed"}, // before files
+		"the folder is a mount point":  {"exchange", syscall.EBUSY, fault.Refused, "cannot be renamed"},
+		"a file comes after Prepare":   {"sync", nil, fault.Refused, "files in it were added"},
 		"no permission for the folder": {"create", syscall.EACCES, fs.ErrPermission, "permission denied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			before := published(t, dir, usual(dir, "old"))
+			before := published(t, dir, append(usual(dir, "old"), marked(dir, "old")...))
 			d := &faultyDisk{fails: func(operation, _ string) error {
-				if slices.Contains(strings.Fields(c.operations), operation) {
-					return c.err
+				if operation != c.operation {
+					return nil
+				} else if c.err == nil {
+					before["train/mine"] = ""
+					plant(t, dir, tree{"train/mine": ""}) // in the last folder
 				}
-				return nil
+				return c.err
 			}}
-			refuses(t, run(d.do, Options{Overwrite: true}, usual(dir, "new")...), c.want, c.says)
+			made := append(usual(dir, "newer"), marked(dir, "newer")...)
+			refuses(t, run(d.do, Options{Overwrite: true}, made...), c.want, c.says)
 			holds(t, dir, before)
 		})
 	}
 }
 
 // TestWithoutLocks makes outputs on a file system without locks: partials of other runs are kept.
+// The names of new folders are durable.
 func TestWithoutLocks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	foreign := (&output{real: filepath.Join(dir, "train.parquet")}).newHidden(partialSuffix)
 	plant(t, dir, tree{filepath.Base(foreign): "half"})
-	d := &faultyDisk{lacks: []string{"lock"}}
-	must.Do(t, run(d.do, Options{}, usual(dir, "new")...))
+	d, synced := &faultyDisk{lacks: []string{"lock"}}, ""
+	d.fails = func(operation, path string) error {
+		if operation == "syncDir" {
+			synced += filepath.Base(path) + " "
+		}
+		return nil
+	}
+	must.Do(t, run(d.do, Options{}, append(usual(dir, "new"), usual(dir+"/a/b", "new")...)...))
 	if found := readTree(t, dir); found["train.parquet"] != "new" || found[filepath.Base(foreign)] != "half" {
 		t.Errorf("found %v, expected the new file and the other run's", found)
+	}
+	if want := filepath.Base(dir) + " a b "; synced != want {
+		t.Errorf("found the names in the folders %s durable, expected %s", synced, want)
+	}
+}
+
+// TestMadeMeanwhile has another program make the target just before the output is moved there.
+func TestMadeMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, lacks := range []string{"", "renameNew", "renameNew link"} {
+		dir, d := t.TempDir(), &faultyDisk{}
+		d.fails = func(operation, _ string) error {
+			if operation == "renameNew" {
+				plant(t, dir, tree{"x": "mine"})
+			}
+			if slices.Contains(strings.Fields(lacks), operation) {
+				return errors.ErrUnsupported
+			}
+			return nil
+		}
+		made := outputOf{Target{Path: filepath.Join(dir, "x")}, tree{"": "new"}}
+		refuses(t, run(d.do, Options{}, made), fault.Exists, "already exists")
+		holds(t, dir, tree{"x": "mine"})
 	}
 }
 

@@ -207,7 +207,7 @@ func (s *Set) create(out *output) error {
 		return nil
 	}
 	old := out.info
-	if runtime.GOOS == "windows" || old != nil && old.IsDir() != out.target.Folder {
+	if runtime.GOOS == "windows" {
 		old = nil // on Windows new files have the permissions of their folder
 	}
 	out.partial = out.newHidden(partialSuffix) // set first: creating it may succeed and still return an error

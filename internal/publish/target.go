@@ -177,7 +177,7 @@ func (out *output) refuse(inputs []string, others []*output) error {
 			continue
 		}
 		info, err := os.Stat(real)
-		if err == nil && (isAbove(out.info, real) || info.IsDir() && isAbove(info, filepath.Dir(out.real))) {
+		if err == nil && (isAbove(out.info, real) || info.IsDir() && isAbove(info, out.real)) {
 			return refusal(overlaps+"input "+input, "name a new file or folder outside it")
 		}
 	}

@@ -223,15 +223,12 @@ func TestGoldenFiles(t *testing.T) {
 			sink.Options{Layout: "matrix"}},
 		{"types.csv", typesSchema(), typesColumns(t), sink.Options{}},
 	} {
-		t.Run(test.golden, func(t *testing.T) {
-			t.Parallel()
-			want := must.Get(os.ReadFile(filepath.Join("testdata", test.golden)))(t)
-			for _, batchRows := range []int{1, 2, 5} {
-				if got := convert(t, test.schema, test.columns, with(test.options), batchRows); got != string(want) {
-					t.Errorf("batches of %d rows: got\n%s\nwant\n%s", batchRows, got, want)
-				}
+		want := must.Get(os.ReadFile(filepath.Join("testdata", test.golden)))(t)
+		for _, batchRows := range []int{1, 2, 5} {
+			if got := convert(t, test.schema, test.columns, with(test.options), batchRows); got != string(want) {
+				t.Errorf("%s, batches of %d rows: got\n%s\nwant\n%s", test.golden, batchRows, got, want)
 			}
-		})
+		}
 	}
 }
 

@@ -223,28 +223,25 @@ func TestRowGroups(t *testing.T) {
 		{"32 MiB waiting in columns", []source.Column{bytesOf(4096)}, 8_500, false, []int64{8_192, 308}},
 		{"nothing waiting", []source.Column{bytesOf(16384)}, 2_500, false, []int64{2_500}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			written := layouttest.Table{Columns: test.columns, Rows: test.rows}
-			for _, c := range test.columns {
-				written.Data = append(written.Data, make([]byte, test.rows*c.RecordSize()))
-			}
-			s := written.Schema()
-			if !test.known {
-				s.Rows = -1
-			}
-			o := sink.Options{Compression: compressed.Codec{Name: "none"}}
-			if strings.Contains(test.name, "in columns") {
-				o.Layout = "columns"
-			}
-			file := written.Write(t, with(o), s, s.BatchRows())
-			var found []int64
-			for _, group := range open(t, file).Metadata().RowGroups {
-				found = append(found, group.NumRows)
-			}
-			if fmt.Sprint(found) != fmt.Sprint(test.want) {
-				t.Errorf("found row groups of %v rows, expected %v", found, test.want)
-			}
-		})
+		written := layouttest.Table{Columns: test.columns, Rows: test.rows}
+		for _, c := range test.columns {
+			written.Data = append(written.Data, make([]byte, test.rows*c.RecordSize()))
+		}
+		s := written.Schema()
+		if !test.known {
+			s.Rows = -1
+		}
+		o := sink.Options{Compression: compressed.Codec{Name: "none"}}
+		if strings.Contains(test.name, "in columns") {
+			o.Layout = "columns"
+		}
+		file := written.Write(t, with(o), s, s.BatchRows())
+		var found []int64
+		for _, group := range open(t, file).Metadata().RowGroups {
+			found = append(found, group.NumRows)
+		}
+		if fmt.Sprint(found) != fmt.Sprint(test.want) {
+			t.Errorf("%s: found row groups of %v rows, expected %v", test.name, found, test.want)
+		}
 	}
 }

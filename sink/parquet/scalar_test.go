@@ -68,27 +68,24 @@ func TestStatistics(t *testing.T) {
 		{"no bounds with a NaN first", idx.Float64, []float64{nan, 1}, " "},
 		{"no bounds with a NaN last", idx.Float32, []float64{1, nan}, " "},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			written := scalars(test.dtype, elements(test.dtype, test.values...))
-			file := write(t, written, sink.Options{}, 2)
-			check(t, written, file, "list")
-			f := open(t, file)
-			s := f.Metadata().RowGroups[0].Columns[0].MetaData.Statistics
-			if found := fmt.Sprintf("%x %x", s.MinValue, s.MaxValue); found != test.bounds || s.NullCount != 0 {
-				t.Errorf("found the bounds %s and %d nulls, expected %s and none", found, s.NullCount, test.bounds)
+		written := scalars(test.dtype, elements(test.dtype, test.values...))
+		file := write(t, written, sink.Options{}, 2)
+		check(t, written, file, "list")
+		f := open(t, file)
+		s := f.Metadata().RowGroups[0].Columns[0].MetaData.Statistics
+		if found := fmt.Sprintf("%x %x", s.MinValue, s.MaxValue); found != test.bounds || s.NullCount != 0 {
+			t.Errorf("%s: found the bounds %s, %d nulls, expected %s and 0", test.name, found, s.NullCount, test.bounds)
+		}
+		indexed := f.Metadata().RowGroups[0].Columns[0].ColumnIndexOffset != 0
+		if indexed != (test.bounds != " ") {
+			t.Fatalf("%s: found a column index: %v", test.name, indexed)
+		}
+		if indexed {
+			index := f.ColumnIndexes()[0]
+			if found := fmt.Sprintf("%x %x", index.MinValues[0], index.MaxValues[0]); found != test.bounds {
+				t.Errorf("%s: found %s in the column index, expected %s", test.name, found, test.bounds)
 			}
-			indexed := f.Metadata().RowGroups[0].Columns[0].ColumnIndexOffset != 0
-			if indexed != (test.bounds != " ") {
-				t.Fatalf("found a column index: %v", indexed)
-			}
-			if indexed {
-				index := f.ColumnIndexes()[0]
-				if found := fmt.Sprintf("%x %x", index.MinValues[0], index.MaxValues[0]); found != test.bounds {
-					t.Errorf("found %s in the column index, expected %s", found, test.bounds)
-				}
-			}
-		})
+		}
 	}
 }
 
@@ -118,30 +115,27 @@ func TestColumnIndex(t *testing.T) {
 		bounded("minima descend, maxima ascend", format.Unordered, []float64{0, -1, -2}, []float64{0, 1, 2}),
 		bounded("minima ascend, maxima descend", format.Unordered, []float64{-2, -1, 0}, []float64{2, 1, 0}),
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			var values []float64
-			for row := range 45_000 {
-				values = append(values, test.value(row))
+		var values []float64
+		for row := range 45_000 {
+			values = append(values, test.value(row))
+		}
+		index := open(t, write(t, scalars(idx.Int32, elements(idx.Int32, values...)), sink.Options{},
+			45_000)).ColumnIndexes()[0]
+		if index.BoundaryOrder != test.order || len(index.MinValues) != 3 {
+			t.Errorf("%s: found %v order of %d pages, expected %v of 3", test.name,
+				index.BoundaryOrder, len(index.MinValues), test.order)
+		}
+		if fmt.Sprint(index.NullPages, index.NullCounts) != "[false false false] [0 0 0]" {
+			t.Errorf("%s: found the null pages %v and null counts %v, expected three pages without nulls", test.name,
+				index.NullPages, index.NullCounts)
+		}
+		for i := range index.MinValues {
+			least, greatest := elements(idx.Int32, test.mins[i]), elements(idx.Int32, test.maxs[i])
+			if !bytes.Equal(index.MinValues[i], least) || !bytes.Equal(index.MaxValues[i], greatest) {
+				t.Errorf("%s: page %d: found %x to %x, expected %x to %x", test.name,
+					i, index.MinValues[i], index.MaxValues[i], least, greatest)
 			}
-			index := open(t, write(t, scalars(idx.Int32, elements(idx.Int32, values...)), sink.Options{},
-				45_000)).ColumnIndexes()[0]
-			if index.BoundaryOrder != test.order || len(index.MinValues) != 3 {
-				t.Errorf("found %v order of %d pages, expected %v of 3",
-					index.BoundaryOrder, len(index.MinValues), test.order)
-			}
-			if fmt.Sprint(index.NullPages, index.NullCounts) != "[false false false] [0 0 0]" {
-				t.Errorf("found the null pages %v and the null counts %v, expected three pages without nulls",
-					index.NullPages, index.NullCounts)
-			}
-			for i := range index.MinValues {
-				least, greatest := elements(idx.Int32, test.mins[i]), elements(idx.Int32, test.maxs[i])
-				if !bytes.Equal(index.MinValues[i], least) || !bytes.Equal(index.MaxValues[i], greatest) {
-					t.Errorf("page %d: found %x to %x, expected %x to %x",
-						i, index.MinValues[i], index.MaxValues[i], least, greatest)
-				}
-			}
-		})
+		}
 	}
 }
 
@@ -186,26 +180,23 @@ func TestScalarEncodings(t *testing.T) {
 		{"as many values as rows", idx.Int32, counting(idx.Int32, 1000, 1000), 0},
 		{"single row", idx.Int16, counting(idx.Int16, 1, 1), 0},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			written := scalars(test.dtype, test.packed)
-			file := write(t, written, sink.Options{}, 50_000)
-			check(t, written, file, "list")
-			group := open(t, file).Metadata().RowGroups[0]
-			m := group.Columns[0].MetaData
-			found := int32(0)
-			if m.DictionaryPageOffset != 0 {
-				found = pageAt(t, file, m.DictionaryPageOffset).header.DictionaryPageHeader.V.NumValues
-			}
-			if found != test.dictionary {
-				t.Errorf("found a dictionary of %d entries, expected %d", found, test.dictionary)
-			}
-			pages := m.EncodingStats[len(m.EncodingStats)-1]
-			if want := int32((group.NumRows + 19_999) / 20_000); pages.PageType != format.DataPage ||
-				pages.Count != want {
-				t.Errorf("found %+v, expected %d data pages", pages, want)
-			}
-		})
+		written := scalars(test.dtype, test.packed)
+		file := write(t, written, sink.Options{}, 50_000)
+		check(t, written, file, "list")
+		group := open(t, file).Metadata().RowGroups[0]
+		m := group.Columns[0].MetaData
+		found := int32(0)
+		if m.DictionaryPageOffset != 0 {
+			found = pageAt(t, file, m.DictionaryPageOffset).header.DictionaryPageHeader.V.NumValues
+		}
+		if found != test.dictionary {
+			t.Errorf("%s: found a dictionary of %d entries, expected %d", test.name, found, test.dictionary)
+		}
+		pages := m.EncodingStats[len(m.EncodingStats)-1]
+		if want := int32((group.NumRows + 19_999) / 20_000); pages.PageType != format.DataPage ||
+			pages.Count != want {
+			t.Errorf("%s: found %+v, expected %d data pages", test.name, pages, want)
+		}
 	}
 }
 
@@ -299,37 +290,34 @@ func TestNames(t *testing.T) {
 		"a name too long": {named(idx.Uint8, 9, 0, 1, "a", strings.Repeat("b", 1025)), " ", 2},
 	} {
 		for _, codec := range []string{"none", "zstd"} {
-			t.Run(name+" "+codec, func(t *testing.T) {
-				t.Parallel()
-				file := write(t, test.table, sink.Options{Compression: compressed.Codec{Name: codec}}, 700)
-				f := open(t, file)
-				column := test.table.Columns[0]
-				rows := rowsOf(t, f)
-				if len(rows) != test.table.Rows {
-					t.Fatalf("found %d rows, expected %d", len(rows), test.table.Rows)
+			file := write(t, test.table, sink.Options{Compression: compressed.Codec{Name: codec}}, 700)
+			f := open(t, file)
+			column := test.table.Columns[0]
+			rows := rowsOf(t, f)
+			if len(rows) != test.table.Rows {
+				t.Fatalf("%s: found %d rows, expected %d", name, len(rows), test.table.Rows)
+			}
+			for i, row := range rows {
+				want := column.Classes[source.Int(column.DType, test.table.Data[0], i)]
+				if len(row) != 2 || row[1].String() != want {
+					t.Fatalf("%s: row %d: found %v, expected the class %q", name, i, row, want)
 				}
-				for i, row := range rows {
-					want := column.Classes[source.Int(column.DType, test.table.Data[0], i)]
-					if len(row) != 2 || row[1].String() != want {
-						t.Fatalf("row %d: found %v, expected the class %q", i, row, want)
-					}
+			}
+			for _, group := range f.Metadata().RowGroups {
+				m := group.Columns[1].MetaData
+				if found := fmt.Sprintf("%s %s", m.Statistics.MinValue,
+					m.Statistics.MaxValue); found != test.bounds {
+					t.Errorf("%s: found the bounds %s, expected %s", name, found, test.bounds)
 				}
-				for _, group := range f.Metadata().RowGroups {
-					m := group.Columns[1].MetaData
-					if found := fmt.Sprintf("%s %s", m.Statistics.MinValue,
-						m.Statistics.MaxValue); found != test.bounds {
-						t.Errorf("found the bounds %s, expected %s", found, test.bounds)
-					}
-					if indexed := group.Columns[1].ColumnIndexOffset != 0; indexed != (test.bounds != " ") {
-						t.Errorf("found a column index: %v", indexed)
-					}
-					p := pageAt(t, file, m.DictionaryPageOffset)
-					if p.header.Type != format.DictionaryPage ||
-						int(p.header.DictionaryPageHeader.V.NumValues) != test.values {
-						t.Errorf("found %v, expected a dictionary of %d values", p.header, test.values)
-					}
+				if indexed := group.Columns[1].ColumnIndexOffset != 0; indexed != (test.bounds != " ") {
+					t.Errorf("%s: found a column index: %v", name, indexed)
 				}
-			})
+				p := pageAt(t, file, m.DictionaryPageOffset)
+				if p.header.Type != format.DictionaryPage ||
+					int(p.header.DictionaryPageHeader.V.NumValues) != test.values {
+					t.Errorf("%s: found %v, expected a dictionary of %d values", name, p.header, test.values)
+				}
+			}
 		}
 	}
 }

@@ -53,19 +53,16 @@ func TestMetadataCSV(t *testing.T) {
 			[][]byte{sequence(7), sinktest.Little(0.1, 1, float32(math.Copysign(0, -1)), nan, inf, -inf, 1e30)},
 			"file_name,f\n0.png,0.1\n1.png,1.0\n2.png,-0.0\n3.png,NaN\n4.png,inf\n5.png,-inf\n6.png,1e+30\n"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			files := convert(t, tt.s, sink.Options{Layout: "huggingface", MaxLabel: tt.most}, tt.first, tt.data...)
-			found := string(files["metadata.csv"])
-			if found != tt.want {
-				t.Errorf("found\n%s\nexpected\n%s", found, tt.want)
+		files := convert(t, tt.s, sink.Options{Layout: "huggingface", MaxLabel: tt.most}, tt.first, tt.data...)
+		found := string(files["metadata.csv"])
+		if found != tt.want {
+			t.Errorf("%s: found\n%s\nexpected\n%s", name, found, tt.want)
+		}
+		for _, record := range must.Get(csv.NewReader(strings.NewReader(found)).ReadAll())(t)[1:] {
+			if files[record[0]] == nil {
+				t.Errorf("%s: metadata.csv names %s, found the files %s", name, record[0], names(files))
 			}
-			for _, record := range must.Get(csv.NewReader(strings.NewReader(found)).ReadAll())(t)[1:] {
-				if files[record[0]] == nil {
-					t.Errorf("metadata.csv names %s, found the files %s", record[0], names(files))
-				}
-			}
-		})
+		}
 	}
 }
 

@@ -118,13 +118,10 @@ func TestNames(t *testing.T) {
 			[][]byte{{1}, {1}, sinktest.Little[int32](3)},
 			"000000.png 000000.cls 000000.json"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			data := must.Get(write(tt.s, sink.Options{}, tt.first, tt.data...))(t)
-			if got := names(read(t, data)); got != tt.want {
-				t.Errorf("found %s, expected %s", got, tt.want)
-			}
-		})
+		data := must.Get(write(tt.s, sink.Options{}, tt.first, tt.data...))(t)
+		if got := names(read(t, data)); got != tt.want {
+			t.Errorf("%s: found %s, expected %s", name, got, tt.want)
+		}
 	}
 }
 

@@ -36,47 +36,44 @@ func TestForeign(t *testing.T) {
 		t.Fatal(err, len(files))
 	}
 	for name, want := range files {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			file := must.Get(os.ReadFile(filepath.Join("testdata", name+".arrow")))(t)
-			for way, open := range ways(t, file) {
-				for _, limit := range []int{1, 3, 5, 100} {
-					o := source.ReadOptions{}
-					switch name {
-					case "pandas": // beside an index of texts
-						o.Columns = []string{"label", "x"}
-					case "dictionary", "pixels-by-index": // beside a column of class names
-						o.Columns = []string{"label", "image"}
-					}
-					// bytes of an unknown type
-					if strings.HasSuffix(name, "-without-type") || name == "binary-view-long" ||
-						name == "polars-binary" {
-						o.DType, o.Shape = idx.Uint8, want.Columns[0].Shape
-					}
-					table := must.Get(open(o))(t)
-					if way == "file" && table.Rows() != int64(want.Rows) {
-						t.Errorf("found %d rows, expected %d", table.Rows(), want.Rows)
-					}
-					columns := table.Columns()
-					if len(columns) != len(want.Columns) {
-						t.Fatalf("found %+v, expected %+v", columns, want.Columns)
-					}
-					found := must.Get(sourcetest.ReadAll(table, limit))(t)
-					for i, data := range found {
-						c, w := columns[i], want.Columns[i]
-						if c.Name != w.Name || c.DType.String() != w.DType || !slices.Equal(c.Shape, w.Shape) ||
-							!slices.Equal(c.Classes, w.Classes) {
-							t.Errorf("%s: found %s %v %v %q, expected %s %s %v %q",
-								way, c.Name, c.DType, c.Shape, c.Classes, w.Name, w.DType, w.Shape, w.Classes)
-						}
-						if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != w.SHA256 {
-							t.Errorf("%s, %d rows at once, column %s: wrong values: % x", way, limit, c.Name, data)
-						}
-					}
-					must.Do(t, table.Close())
+		file := must.Get(os.ReadFile(filepath.Join("testdata", name+".arrow")))(t)
+		for way, open := range ways(t, file) {
+			for _, limit := range []int{1, 3, 5, 100} {
+				o := source.ReadOptions{}
+				switch name {
+				case "pandas": // beside an index of texts
+					o.Columns = []string{"label", "x"}
+				case "dictionary", "pixels-by-index": // beside a column of class names
+					o.Columns = []string{"label", "image"}
 				}
+				// bytes of an unknown type
+				if strings.HasSuffix(name, "-without-type") || name == "binary-view-long" ||
+					name == "polars-binary" {
+					o.DType, o.Shape = idx.Uint8, want.Columns[0].Shape
+				}
+				table := must.Get(open(o))(t)
+				if way == "file" && table.Rows() != int64(want.Rows) {
+					t.Errorf("%s: found %d rows, expected %d", name, table.Rows(), want.Rows)
+				}
+				columns := table.Columns()
+				if len(columns) != len(want.Columns) {
+					t.Fatalf("%s: found %+v, expected %+v", name, columns, want.Columns)
+				}
+				found := must.Get(sourcetest.ReadAll(table, limit))(t)
+				for i, data := range found {
+					c, w := columns[i], want.Columns[i]
+					if c.Name != w.Name || c.DType.String() != w.DType || !slices.Equal(c.Shape, w.Shape) ||
+						!slices.Equal(c.Classes, w.Classes) {
+						t.Errorf("%s: %s: found %s %v %v %q, expected %s %s %v %q", name,
+							way, c.Name, c.DType, c.Shape, c.Classes, w.Name, w.DType, w.Shape, w.Classes)
+					}
+					if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != w.SHA256 {
+						t.Errorf("%s, %s, %d rows at once, column %s: wrong: % x", name, way, limit, c.Name, data)
+					}
+				}
+				must.Do(t, table.Close())
 			}
-		})
+		}
 	}
 }
 
