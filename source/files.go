@@ -103,7 +103,8 @@ func CheckAlone(r io.ReaderAt, end, begin string, at int64) error {
 		return err
 	}
 	return fault.New(fault.Malformed, "found a second file, appended to the first one").At(at).
-		WithHint("take them apart, under its extension: head -c %d FILE > first; tail -c +%d FILE > second", at, at+1)
+		WithHint("take them apart, into files of the same extension: "+
+			"head -c %d FILE > first; tail -c +%d FILE > second", at, at+1)
 }
 
 var hidden = text.Pattern(`^\.|^(__MACOSX|lost\+found|@eaDir|[#@][rR]ecycle|\$RECYCLE\.BIN|System Volume Information)$`)
