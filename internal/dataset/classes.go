@@ -20,10 +20,13 @@ import (
 // lines at the end are ignored. fileName is used in errors.
 //
 // A byte order mark, CRLF and spaces around a name are removed. Numbered lines, perhaps after a
-// header, are refused: they may name other labels. So are JSON, more than 1 MiB or 65,536 classes,
-// text that is not UTF-8, control characters, repeated names, and what otherNotation matches.
+// header, are refused, as they may name other labels, and so is what otherNotation matches; but a
+// space before the first line and no other says that these are names. Refused are also JSON, more
+// than 1 MiB or 65,536 classes, text that is not UTF-8, control characters and repeated names.
 func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 	const maxBytes, maxClasses = 1 << 20, 1 << 16 // the largest dictionary of labels has as many
+	const hint, orSpace = "expected UTF-8 text with a class name per line, the first for label 0",
+		"; if these are names, put a space before the first"
 	raw, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
 		return nil, fault.In(fileName, err)
@@ -32,26 +35,23 @@ func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 	lines := strings.Split(string(text), "\n")
 	entries := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.TrimSpace(line) == "" })
 	bad := func(format string, args ...any) *fault.Error {
-		return fault.New(fault.Malformed, format, args...).In(fileName).
-			WithHint("expected UTF-8 text with a class name per line, the first for label 0")
+		return fault.New(fault.Malformed, format, args...).In(fileName).WithHint(hint)
 	}
 	foreign, _ := idx.Foreign(text, "class names")
+	areNames := bytes.HasPrefix(text, []byte(" ")) && !bytes.Contains(text, []byte("\n "))
 	switch {
-	case len(raw) > maxBytes:
-		return nil, bad("found more than %d bytes, too many for class names", maxBytes)
+	case len(raw) > maxBytes || len(lines) > maxClasses:
+		return nil, bad("found %d lines, %d bytes, expected at most %d, %d", len(lines), len(raw), maxClasses, maxBytes)
 	case len(text) == 0:
 		return nil, bad("found no class names")
 	case foreign != "":
 		return nil, bad("%s", foreign) // its hint is for tables
-	case json.Valid(text) && (text[0] == '[' || text[0] == '{'):
+	case json.Valid(text) && bytes.ContainsAny(text[:1], "[{"):
 		return nil, bad("found JSON")
-	case numbered(entries) || numbered(entries[min(1, len(entries)):]):
-		return nil, bad("found numbers beside the names, as in %q", lines[len(lines)-1])
-	case otherNotation().Match(text):
-		return nil, bad("found a header, a comment or a list in another notation: %.40q", lines[0]).
-			WithHint("expected a class name per line, the first for label 0; if this is one, put a space before it")
-	case len(lines) > maxClasses:
-		return nil, bad("found %d lines, expected at most %d", len(lines), maxClasses)
+	case !areNames && (numbered(entries) || numbered(entries[min(1, len(entries)):])):
+		return nil, bad("found numbers beside the names, as in %q", lines[len(lines)-1]).WithHint(hint + orSpace)
+	case !areNames && otherNotation().Match(text):
+		return nil, bad("found a header, a comment or another notation: %.40q", lines[0]).WithHint(hint + orSpace)
 	}
 	seen := map[string]int{}
 	for i, line := range lines {

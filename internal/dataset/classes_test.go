@@ -28,6 +28,7 @@ func TestReadClasses(t *testing.T) {
 		"numbers after names":    {"model 0\nmodel 1\n", []string{"model 0", "model 1"}},
 		"numbers after signs":    {"type:0\ntype:1\n", []string{"type:0", "type:1"}},
 		"decimals":               {"0.5 mg\n1.5 mg\n", []string{"0.5 mg", "1.5 mg"}},
+		"numbered names":         {" 001.cat\n002.dog\n", []string{"001.cat", "002.dog"}}, // as the hint says
 		"brackets":               {"(\n+\n}\n", []string{"(", "+", "}"}},
 	} {
 		got, err := ReadClasses(strings.NewReader(test.text), "names.txt")
@@ -48,21 +49,22 @@ func TestReadClassesRefuses(t *testing.T) {
 		"numbers only":   {"7 66\n5 65\n", "names.txt: found numbers beside the names"},
 		"names shuffled": {"1 b\r\n\r\n \n0 a\n", "names.txt: found numbers beside the names"},
 		"numbers behind": {"b 1\na 0\nc|5\n", "names.txt: found numbers beside the names"},
+		"right-aligned":  {"  0 b\n 10 a\n", "names.txt: found numbers beside the names"},
 		"a gap":          {"0 a\n5|b\n9 c\n", "names.txt: found numbers beside the names"},
 		"utf-16":         {"\xff\xfea\x00\n\x00", "names.txt: line 1: found \"\\xff\\xfea\\x00\", expected UTF-8"},
-		"too many":       {strings.Repeat("c\n", 1<<16+1), "names.txt: found 65537 lines, expected at most 65536"},
+		"too many":       {strings.Repeat("c\n", 1<<16+1), "names.txt: found 65537 lines, 131074 bytes, expected at most 65536"},
 		"a json object":  {`{"0": "cat"}`, "names.txt: found JSON"},
 		"numbers from 1": {"2. dog\n1. cat\n5. a fish\n", "names.txt: found numbers beside the names"},
 		"csv":            {"label,name\r\n1,cat\r\n5|dog", "names.txt: found numbers beside the names"},
 		"a page":         {"<html>\n404\n", "names.txt: found an HTML or XML page"},
-		"a comment":      {"# classes\ncat\ndog\n", "names.txt: found a header, a comment or a list in another"},
-		"a header":       {"class\r\ncat\r\ndog\r\n", "names.txt: found a header, a comment or a list"},
-		"yaml":           {"- cat\n- dog\n", "names.txt: found a header, a comment or a list"},
-		"a key of yaml":  {"class_names:\n- cat\n- dog\n", "names.txt: found a header, a comment or a list"},
-		"python":         {"[\n 'cat',\n 'dog',\n]\n", "names.txt: found a header, a comment or a list"},
-		"a python line":  {"classes = ['cat', 'dog']\n", "names.txt: found a header, a comment or a list"},
-		"quotes":         {"'cat',\n'dog'\n", "names.txt: found a header, a comment or a list"},
-		"too big":        {strings.Repeat("x", 1<<20+1), "names.txt: found more than 1048576 bytes"},
+		"a comment":      {"# classes\ncat\ndog\n", "names.txt: found a header, a comment or another notation"},
+		"a header":       {"class\r\ncat\r\ndog\r\n", "names.txt: found a header, a comment or another"},
+		"yaml":           {"- cat\n- dog\n", "names.txt: found a header, a comment or another"},
+		"a key of yaml":  {"class_names:\n- cat\n- dog\n", "names.txt: found a header, a comment or another"},
+		"python":         {"[\n 'cat',\n 'dog',\n]\n", "names.txt: found a header, a comment or another"},
+		"a python line":  {"classes = ['cat', 'dog']\n", "names.txt: found a header, a comment or another"},
+		"quotes":         {"'cat',\n'dog'\n", "names.txt: found a header, a comment or another"},
+		"too big":        {strings.Repeat("x", 1<<20+1), "names.txt: found 1 lines, 1048577 bytes"},
 	} {
 		_, err := ReadClasses(strings.NewReader(test.text), "names.txt")
 		if !errors.Is(err, fault.Malformed) || !strings.HasPrefix(fault.HintOf(err), "expected ") ||

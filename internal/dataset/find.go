@@ -180,10 +180,9 @@ func (f finder) files(inputs []Input) (_ []Split, err error) {
 		return nil, fault.New(fault.Usage, "the files belong to different splits: %s", baseNames(s.Files)).
 			WithHint("give those of one split, or name the columns: image=FILE label=FILE")
 	}
-	if err := f.checkSwapped(&s); err != nil {
-		return nil, err
+	if err = f.checkSwapped(&s); err == nil {
+		err = f.identify([]*Split{&s}, Common(names, func(n Name) string { return n.Dataset }))
 	}
-	err = f.identify([]*Split{&s}, Common(names, func(n Name) string { return n.Dataset }))
 	return []Split{s}, err
 }
 

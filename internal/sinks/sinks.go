@@ -1,9 +1,12 @@
 package sinks
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/idxport/idxport/internal/dataset"
@@ -189,35 +192,31 @@ func stream[S sink.Sink](open func(io.Writer, *schema.Schema, sink.Options) (S, 
 	}
 }
 
-// ClassNames is the list of class names, as dataset.ReadClasses reads it, beside IDX files.
+// ClassNames is the list of class names beside IDX files. If dataset.ReadClasses would refuse it, as
+// for 001.cat and 002.dog, a space before the first line says that these are names.
 func ClassNames() Format {
 	return Format{Name: "classes", Extension: schema.NamesExtension, Beside: true,
-		open: stream(func(w io.Writer, s *schema.Schema, o sink.Options) (*classNames, error) {
-			names := s.Columns[o.Column].Classes
-			list := strings.Join(names, "\n") + "\n"
-			_, err := dataset.ReadClasses(strings.NewReader(list), "")
-			if err == nil && strings.Count(list, "\n") > len(names) {
-				err = fault.New(fault.Usage, "found a class name of several lines, expected one")
+		open: stream(func(w io.Writer, s *schema.Schema, o sink.Options) (_ classNames, err error) {
+			names, why := s.Columns[o.Column].Classes, error(nil)
+			lines := strings.Join(names, "\n") + "\n"
+			for _, list := range []string{lines, " " + lines} {
+				found, failed := dataset.ReadClasses(strings.NewReader(list), "")
+				if failed == nil && slices.Equal(found, names[:min(len(found), len(names))]) {
+					_, err = io.WriteString(w, list)
+					return classNames{}, err
+				}
+				why = cmp.Or(why, failed, errors.New("found a name of several lines, or with spaces around it"))
 			}
-			if err != nil {
-				return nil, fault.New(fault.Usage, "the class names cannot be written as a list: %v", err).
-					WithHint("give names that can: --classes FILE, and perhaps --label-column")
-			}
-			return &classNames{w, list}, nil
+			return classNames{}, fault.New(fault.Usage, "the class names cannot be written as a list: %v", why).
+				WithHint("give names that can: --classes FILE, and perhaps --label-column")
 		})}
 }
 
 // classNames is the sink of ClassNames, which ignores the rows.
-type classNames struct {
-	to   io.Writer
-	list string
-}
+type classNames struct{}
 
-func (c *classNames) Encode(context.Context, schema.Batch) (step func() error, err error) {
+func (classNames) Encode(context.Context, schema.Batch) (step func() error, err error) {
 	return func() error { return nil }, nil
 }
 
-func (c *classNames) Close() error {
-	_, err := io.WriteString(c.to, c.list)
-	return err
-}
+func (classNames) Close() error { return nil }
