@@ -35,7 +35,7 @@ const MetadataFile = "metadata.csv"
 func FolderNames(classes []string) []string {
 	folders, numbered := make([]string, len(classes)), make([]bool, len(classes))
 	for label, class := range classes {
-		folders[label] = cleanName(class)
+		folders[label] = CleanName(class)
 	}
 	// A name with its label appended may equal another class's name, which then gets its label too.
 	// Two names with labels cannot be equal.
@@ -95,9 +95,9 @@ func foldName(name string) string {
 	return norm.NFKD.String(strings.ReplaceAll(folded, "ẞ", "ſſ")) // the only one that full case folding makes two
 }
 
-// cleanName replaces each run of characters that some system or reader refuses by an underscore,
+// CleanName replaces each run of characters that some system or reader refuses by an underscore,
 // trims underscores and hyphens, and shortens the rest. It may be empty, or the name of a device.
-func cleanName(name string) string {
+func CleanName(name string) string {
 	name = norm.NFC.String(strings.ToValidUTF8(name, "_")) // bytes that are no UTF-8 would keep it from being NFC
 	parts := strings.FieldsFunc(name, func(r rune) bool { return !allowed(r) })
 	name = strings.TrimLeftFunc(strings.Join(parts, "_"),

@@ -88,8 +88,7 @@ func (c *chain) check(path string, t source.Table) error {
 	}
 	if found, expected := describe(t.Columns(), info), describe(c.columns, c.info); found != expected && t.Rows() != 0 {
 		return fault.New(fault.Malformed, "found the columns %s, expected %s as in %s", found, expected, c.paths[0]).
-			In(path).WithHint("move the files with other columns away, choose the columns that all have with " +
-			"--columns, or give the type of the values with --dtype")
+			In(path).WithHint("move this file away, choose the columns that all have with --columns, or give --dtype")
 	}
 	alike := func(a, b source.Column) bool {
 		ok := slices.Equal(a.Classes, b.Classes) || c.options.Classes != nil && (a.Classes == nil || b.Classes == nil)

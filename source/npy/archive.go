@@ -102,8 +102,8 @@ func readDirectory(f source.File, size int64) (*zip.Reader, error) {
 	if _, err = f.ReadAt(last, end); err == nil && string(last[:4]) != "PK\x05\x06" {
 		err = fault.New(fault.Malformed, "found bytes after the archive, expected none").WithHint(hintAgain)
 	}
-	directory, before := binary.LittleEndian.Uint32(last[12:]), binary.LittleEndian.Uint32(last[16:])
-	if err = cmp.Or(err, source.CheckAlone(f, "", "PK\x03\x04", end-int64(directory)-int64(before))); err != nil {
+	length, before := binary.LittleEndian.Uint32(last[12:]), binary.LittleEndian.Uint32(last[16:]) // of the directory
+	if err = cmp.Or(err, source.CheckAlone(f, "", "PK\x03\x04", end-int64(length)-int64(before))); err != nil {
 		return nil, unreadable(err)
 	}
 	for i, m := range z.File {

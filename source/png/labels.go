@@ -57,8 +57,7 @@ func (t *table) findLabels(o source.ReadOptions) error {
 		}
 	case t.folders[0] == "" && t.beside != "":
 		err = t.inFile(t.beside, fault.New(fault.Usage, "found what may be labels, expected %s", schema.MetadataFile).
-			WithHint("write metadata.csv with the columns file_name and label; or, if this file has no labels, move "+
-				"it away, or convert the images alone: --columns image"))
+			WithHint("write it with the columns file_name and label; or move this file away, or add --columns image"))
 	case t.folders[0] == "" && strings.Contains(t.files[len(t.files)-1].name, `\`): // which is no number, so last
 		err = t.inFile(t.files[len(t.files)-1].name, fault.New(fault.Malformed, "found a file of this name, expected "+
 			"a folder").WithHint("unpack the archive again with a program that knows those of Windows: unzip, 7z"))
@@ -126,11 +125,8 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	default:
 		classes, places, err = all, schema.LabelsByName(all), t.inOrder(all, o)
 	}
-	if err != nil {
-		return err
-	}
 	t.info.Classes = o.Classes != nil && classes != nil // else folders are named after numbers
-	return t.addLabels(expected.Name, places, classes)
+	return cmp.Or(err, t.addLabels(expected.Name, places, classes))
 }
 
 // addLabels adds a column of the labels of the class folders, by whose names places has them.
@@ -179,34 +175,39 @@ func (t *table) inOrder(all []string, o source.ReadOptions) error {
 	return cmp.Or(checkLists(t.path, all, o), checkLists(filepath.Join(t.path, ".."), all, o))
 }
 
-// listEntry matches a name in a list of classes, and the number before or after it, by which it is
-// sorted, before those without one. jsonSigns match what stands between entries of JSON.
-var listEntry = text.Pattern(`(?m)^[\x{feff}\t "']*(?:(\d+)["'.)]?[\t :,;=]+)?(.*?)(?:[\t ]*[\t:,;=] *(\d+))?[\t\r ]*$`)
+// listEntry matches a name in a list of classes, and the number or bullet before or after it, by
+// which it is sorted, before those without. jsonSigns match what stands between entries of JSON.
+var listEntry = text.Pattern(`(?m)^[\x{feff}\t "']*(?:(\d+|[-*])["'.)]?[\t :,;=]+)?[\["']*(.*?)["']*` +
+	`(?:[\t ]*[\t:,;=] *(\d+))?[\t\r ]*$`)
 var jsonSigns = text.Pattern(`^\s*\[|[{}\],]+\s*`)
 
 // checkLists returns an error if a text in dir lists these names, but not as the first labels.
 func checkLists(dir string, names []string, o source.ReadOptions) error {
 	files, _ := fs.Glob(os.DirFS(dir), "[^.]*")
-	for _, name := range slices.DeleteFunc(files, func(name string) bool { return !MayLabel(name) }) {
+	left := int64(2e6)                                                           // bytes that are read
+	no := func(entry []string) string { return cmp.Or(entry[1], entry[3], "~") } // which is after numbers
+	for _, name := range slices.DeleteFunc(files, func(name string) bool { return !MayLabel(name) || o.Like != nil }) {
 		list := filepath.Join(dir, name)
-		if info, err := os.Stat(list); err != nil || !info.Mode().IsRegular() || info.Size() > 1e6 {
+		if info, err := os.Stat(list); err != nil || !info.Mode().IsRegular() || info.Size() > left {
 			continue
 		}
 		content, _ := os.ReadFile(list)
-		if !slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(content, []byte(name)) }) {
-			continue // which is faster
-		} else if json.Valid(content) {
+		left -= int64(len(content))
+		if json.Valid(content) {
 			content = bytes.TrimSpace(jsonSigns().ReplaceAll(content, []byte("\n")))
 		}
-		all, lines := listEntry().FindAllStringSubmatch(string(content), -1), []string(nil)
-		slices.SortStableFunc(all, func(a, b []string) int { return source.CompareNames(a[1]+a[3]+"~", b[1]+b[3]+"~") })
-		for _, entry := range all {
-			lines = append(lines, entry[2])
+		all := listEntry().FindAllStringSubmatch(string(content), 1<<16) // --classes has no more
+		slices.SortStableFunc(all, func(a, b []string) int { return source.CompareNames(no(a), no(b)) })
+		first, _ := strconv.Atoi(no(all[0])) // of labels, 0 or 1, or none; others are of counts
+		folders, lines, count := []string(nil), []string(nil), map[string]int{}
+		for _, e := range slices.CompactFunc(all, func(a, b []string) bool { return a[2] == b[2] && no(a) == no(b) }) {
+			folders, lines = append(folders, schema.CleanName(e[2])), append(lines, e[2])
+			count[e[2]]++ // a name of several labels is one of images
 		}
-		labels := schema.LabelsByName(schema.FolderNames(lines), lines)
-		isOther := slices.ContainsFunc(names, func(name string) bool { return labels[name] == "" })
+		labels := schema.LabelsByName(folders, lines)
+		isOther := slices.ContainsFunc(names, func(name string) bool { return labels[name] == "" || count[name] > 1 })
 		for label, name := range names {
-			if found := labels[name]; found != strconv.Itoa(label) && !isOther && o.Like == nil { // not to be compared
+			if found := labels[name]; found != strconv.Itoa(label) && !isOther && first < 2 {
 				return fault.New(fault.Usage, "the class folder %s may be label %s, as in %s, or, by the order of "+
 					"names, %d", name, found, list, label).WithHint("give a list of names in the order of labels, "+
 					"such as --classes %s; or move this file away", text.Path(list))

@@ -258,7 +258,10 @@ func TestLists(t *testing.T) {
 		"label,name\n0,cat\n1,dog": false, "label,name\n1,cat\n0,dog": true,
 		`{"cat": 1, "dog": 0}`: true, `{"dog":1,"cat":0}`: false, "{\n \"1\": \"cat\",\n \"0\": \"dog\"\n}": true,
 		`{"0": ["cat", "tiger"], "1": ["dog", "wolf"]}`: false, `["dog","cat"]`: true,
-		"[\n \"cat\",\n \"dog\"\n]\n": false,
+		"[\n \"cat\",\n \"dog\"\n]\n": false, "# Labels\n- cat\n- dog": false, "names:\n  - dog\n  - cat": true,
+		`{"id2label":{"0":"dog","1":"cat"},"label2id":{"cat":1,"dog":0}}`: true, // of one label each
+		"1,dog\n2,cat\n3,dog": false, "dog\ncat\ndog": false, "dog: 400\ncat: 500": false, // of images, and counts
+		"0,cat,4000\n1,dog,39": false, strings.Repeat("\n", 1<<16) + "dog\ncat": false, // too long
 	} {
 		files := map[string]string{"cat/0.png": pixels(t, 3, 2), "dog/1.png": pixels(t, 3, 2), "labels": list}
 		table, err := Open(makeFolder(t, files), source.ReadOptions{})
