@@ -206,10 +206,9 @@ func (t *table) record(dst []byte) ([]byte, error) {
 func (t *table) split(dst []byte, rows int) ([]byte, error) {
 	record := dst[rows:]
 	if t.comma == ' ' {
-		numbers := bytes.FieldsFunc(record, func(r rune) bool { return r == ' ' || r == '\t' })
-		record = append(record[:0], bytes.Join(numbers, []byte{' '})...)
+		copy(record, bytes.ReplaceAll(record, []byte{'\t'}, []byte{' '}))
 	}
-	if dst = dst[:rows+len(record)]; bytes.IndexByte(record, '"') >= 0 {
+	if t.comma == ' ' || bytes.IndexByte(record, '"') >= 0 {
 		fields, ok := unquote(bytes.TrimRight(record, " "), t.comma)
 		if !ok {
 			return dst[:rows], t.inRow(t.cut, "put texts in quotes, each quote in them twice, commas between fields",
@@ -239,6 +238,8 @@ func unquote(record []byte, comma byte) (fields []byte, ok bool) {
 			c = '\x1f'
 		case inside && c == '\n':
 			n, c = len(bytes.TrimSuffix(record[:n], []byte{'\r'})), '\x1e'
+		case c == ' ' && c == comma && n == start && !closed:
+			continue
 		case c == comma && !inside:
 			start, closed = n+1, false
 		}

@@ -175,11 +175,10 @@ func (t *table) inOrder(all []string, o source.ReadOptions) error {
 	return cmp.Or(checkLists(t.path, all, o), checkLists(filepath.Join(t.path, ".."), all, o))
 }
 
-// listEntry matches a name in a list of classes, and the number or bullet before or after it, by
-// which it is sorted, before those without. jsonSigns match what stands between entries of JSON.
+// listEntry matches a name in a list of classes, and the number or bullet by which it is sorted.
 var listEntry = text.Pattern(`(?m)^[\x{feff}\t "']*(?:(\d+|[-*])["'.)]?[\t :,;=]+)?[\["']*(.*?)["']*` +
-	`(?:[\t ]*[\t:,;=] *(\d+))?[\t\r ]*$`)
-var jsonSigns = text.Pattern(`^\s*\[|[{}\],]+\s*`)
+							`(?:[\t ]*[\t:,;=] *(\d+))?[\t\r ]*$`)
+var jsonSigns = text.Pattern(`^\s*\[|[{}\],]+\s*`) // between entries of JSON
 
 // checkLists returns an error if a text in dir lists these names, but not as the first labels.
 func checkLists(dir string, names []string, o source.ReadOptions) error {
