@@ -41,10 +41,9 @@ func TestReadClasses(t *testing.T) {
 func TestReadClassesRefuses(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ text, want string }{
-		"nothing":      {"\n\n", "names.txt: found no class names"},
-		"a name twice": {"a\nb\na\n", `names.txt: line 3: the name "a" is already on line 1`},
-		"a control": {"a\nb\x1b[2J\n", `names.txt: line 2: found "b\x1b[2J", ` +
-			"expected UTF-8 without control characters"},
+		"nothing":        {"\n\n", "names.txt: found no class names"},
+		"a name twice":   {"a\nb\na\n", `names.txt: line 3: the name "a" is already on line 1`},
+		"a control":      {"a\nb\x1b[2J\n", `names.txt: line 2: found "b\x1b[2J", expected UTF-8`},
 		"a mapping":      {"0 48\n1 49\n", `names.txt: found numbers beside the names, as in "1 49"`},
 		"numbers only":   {"7 66\n5 65\n", "names.txt: found numbers beside the names"},
 		"names shuffled": {"1 b\r\n\r\n \n0 a\n", "names.txt: found numbers beside the names"},
@@ -52,7 +51,7 @@ func TestReadClassesRefuses(t *testing.T) {
 		"right-aligned":  {"  0 b\n 10 a\n", "names.txt: found numbers beside the names"},
 		"a gap":          {"0 a\n5|b\n9 c\n", "names.txt: found numbers beside the names"},
 		"utf-16":         {"\xff\xfea\x00\n\x00", "names.txt: line 1: found \"\\xff\\xfea\\x00\", expected UTF-8"},
-		"too many":       {strings.Repeat("c\n", 1<<16+1), "names.txt: found 65537 lines, 131074 bytes, expected at most 65536"},
+		"too many":       {strings.Repeat("c\n", 1<<16+1), "names.txt: found 65537 lines, 131074 bytes, expected"},
 		"a json object":  {`{"0": "cat"}`, "names.txt: found JSON"},
 		"numbers from 1": {"2. dog\n1. cat\n5. a fish\n", "names.txt: found numbers beside the names"},
 		"csv":            {"label,name\r\n1,cat\r\n5|dog", "names.txt: found numbers beside the names"},

@@ -192,8 +192,8 @@ func stream[S sink.Sink](open func(io.Writer, *schema.Schema, sink.Options) (S, 
 	}
 }
 
-// ClassNames is the list of class names beside IDX files. If dataset.ReadClasses would refuse it, as
-// for 001.cat and 002.dog, a space before the first line says that these are names.
+// ClassNames is the list of class names beside IDX files. If dataset.ReadClasses would refuse it,
+// as with 001.cat and 002.dog, a space before the first line says that these are names.
 func ClassNames() Format {
 	return Format{Name: "classes", Extension: schema.NamesExtension, Beside: true,
 		open: stream(func(w io.Writer, s *schema.Schema, o sink.Options) (_ classNames, err error) {
