@@ -84,7 +84,7 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
                 raise ValueError(f"classes: found the columns {', '.join(columns)}, expected that of these classes to be named label: label=array")
             options["classes"] = os.path.join(made, "classes.txt")
             with open(os.path.join(made, "classes.txt"), "w", encoding="utf-8-sig") as lines:
-                lines.writelines(f"{each}\n" for each in names)
+                lines.write(" " + "\n".join(names))  # the space says that they are names, also if they look numbered
         try:
             with Program(arguments("convert", inputs, options), feed=largest != "") as program:
                 if program.stdin is not None:  # a pipe saves a copy
