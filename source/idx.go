@@ -78,10 +78,7 @@ func openFile(f File, info fs.FileInfo, path string, o Options) (*IDX, error) {
 // NewIDX reads an IDX file from r, compressed or not. Errors call it name ("-" for standard input).
 // The caller closes r after the table.
 func NewIDX(r io.Reader, name string, o Options) (*IDX, error) {
-	stream, err := compressed.NewReader(r)
-	if err != nil {
-		return nil, fault.In(name, err)
-	}
+	stream := compressed.NewReader(r)
 	d := &damageReader{r: stream, ignored: o.Salvage}
 	t, err := newIDX(d, name, idx.Options{Checked: stream.Format() != compressed.Plain}, o)
 	if err != nil { // perhaps of damage before which nothing was read

@@ -33,9 +33,9 @@ func openGzip(in *bufio.Reader) (io.Reader, error) {
 	return g, g.openMember()
 }
 
-// Read skips members without data, of which there may be any number.
+// Read skips members without data, of which there may be any number. p is not empty.
 func (g *gzipReader) Read(p []byte) (n int, err error) {
-	for n == 0 && err == nil && len(p) > 0 {
+	for n == 0 && err == nil {
 		n, err = g.member.Read(p)
 		g.sum = crc32.Update(g.sum, crc32.IEEETable, p[:n])
 		g.size += uint32(n)
@@ -102,7 +102,7 @@ const (
 	gzipReserved  = 7 << 5
 )
 
-// readGzipHeader reads a member's header and discards it.
+// readGzipHeader reads a member's header, whose magic number is right, and discards it.
 func readGzipHeader(in *bufio.Reader) error {
 	sum := crc32.NewIEEE()
 	summed := io.TeeReader(in, sum)
@@ -112,8 +112,6 @@ func readGzipHeader(in *bufio.Reader) error {
 	}
 	flags := b[3]
 	switch {
-	case string(b[:2]) != gzipMagic:
-		return corrupt("found %x at the start of a member, expected %x", b[:2], gzipMagic)
 	case b[2] != 8:
 		return corrupt("found compression method %d, expected 8 (deflate)", b[2])
 	case flags&gzipReserved != 0:

@@ -32,15 +32,12 @@ type Reader struct {
 }
 
 // NewReader detects the format from the first 6 bytes of r and returns a Reader of the decompressed
-// data. An empty input is plain. Errors are those of reading r; Read reports bad data.
-func NewReader(r io.Reader) (*Reader, error) {
+// data. An empty input is plain. Read reports all errors, also those of reading r.
+func NewReader(r io.Reader) *Reader {
 	in := &input{r: r}
 	buf := bufio.NewReaderSize(in, inputBuffer)
-	prefix, err := buf.Peek(magicLen)
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
-	return &Reader{format: formatOf(prefix), in: in, buf: buf}, nil
+	prefix, _ := buf.Peek(magicLen) // in repeats an error
+	return &Reader{format: formatOf(prefix), in: in, buf: buf}
 }
 
 // Format returns the name of the detected format.

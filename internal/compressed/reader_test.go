@@ -60,7 +60,7 @@ func TestFilesOfTheRealPrograms(t *testing.T) {
 			t.Run(file.name+" "+kind, func(t *testing.T) {
 				t.Parallel()
 				raw := testFile(t, file.name)
-				r := must.Get(NewReader(input(raw)))(t)
+				r := NewReader(input(raw))
 				defer r.Close()
 				if r.Format() != file.format {
 					t.Errorf("format: found %v, expected %v", r.Format(), file.format)
@@ -114,10 +114,10 @@ func TestDetect(t *testing.T) {
 func TestPlainReadsGoStraightThrough(t *testing.T) {
 	t.Parallel()
 	var asked []*byte
-	r := must.Get(NewReader(readerFunc(func(p []byte) (int, error) {
+	r := NewReader(readerFunc(func(p []byte) (int, error) {
 		asked = append(asked, &p[0])
 		return copy(p, "0,1,2\n3,4,5\n"), nil
-	})))(t)
+	}))
 	p := make([]byte, inputBuffer)
 	for reads := 1; reads <= 3; reads++ {
 		if n, err := r.Read(p); n != 12 || err != nil || len(asked) != reads || reads > 1 && asked[reads-1] != &p[0] {
@@ -129,10 +129,7 @@ func TestPlainReadsGoStraightThrough(t *testing.T) {
 
 // decompress reads all of raw.
 func decompress(raw []byte) (data []byte, f string, err error) {
-	r, err := NewReader(bytes.NewReader(raw))
-	if err != nil {
-		return nil, Plain, err
-	}
+	r := NewReader(bytes.NewReader(raw))
 	defer r.Close()
 	data, err = io.ReadAll(r)
 	return data, r.Format(), err
@@ -163,7 +160,7 @@ func TestCloseInTheMiddle(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"small.plain", "long.gz", "long.zst", "long.xz", "long.bz2"} {
 		for _, size := range []int{0, 1, 100} {
-			r := must.Get(NewReader(bytes.NewReader(testFile(t, name))))(t)
+			r := NewReader(bytes.NewReader(testFile(t, name)))
 			must.Get(io.ReadFull(r, make([]byte, size)))(t)
 			r.Close()
 			if _, err := r.Read(make([]byte, 1)); err != fs.ErrClosed {
@@ -178,7 +175,7 @@ func TestCloseInTheMiddle(t *testing.T) {
 func TestCloseDoesNotWaitForABlockedPipe(t *testing.T) {
 	t.Parallel()
 	in, out := io.Pipe()
-	r := must.Get(NewReader(io.MultiReader(bytes.NewReader(testFile(t, "long.gz")[:1000]), in)))(t)
+	r := NewReader(io.MultiReader(bytes.NewReader(testFile(t, "long.gz")[:1000]), in))
 	read := make(chan error, 1)
 	go func() {
 		_, err := io.Copy(io.Discard, r)
@@ -204,14 +201,11 @@ func TestErrorsOfTheInputKeepTheirIdentity(t *testing.T) {
 			io.ErrUnexpectedEOF, // as a HTTP body may return
 		} {
 			for _, at := range []int{0, 3, 100, len(raw)} {
-				r, err := NewReader(io.MultiReader(bytes.NewReader(raw[:at]), iotest.ErrReader(failure)))
-				if err == nil {
-					_, err = io.Copy(io.Discard, r)
-					r.Close()
-				}
-				if err != failure {
+				r := NewReader(io.MultiReader(bytes.NewReader(raw[:at]), iotest.ErrReader(failure)))
+				if _, err := io.Copy(io.Discard, r); err != failure {
 					t.Errorf("%s failing at %d: found %v, expected %v", name, at, err, failure)
 				}
+				r.Close()
 			}
 		}
 	}
@@ -221,7 +215,7 @@ func TestInputWithoutProgress(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"small.plain", "small.gz"} {
 		stuck := readerFunc(func([]byte) (int, error) { return 0, nil })
-		r := must.Get(NewReader(io.MultiReader(bytes.NewReader(testFile(t, name)[:50]), stuck)))(t)
+		r := NewReader(io.MultiReader(bytes.NewReader(testFile(t, name)[:50]), stuck))
 		if _, err := io.Copy(io.Discard, r); err != io.ErrNoProgress {
 			t.Errorf("%s: found %v, expected io.ErrNoProgress", name, err)
 		}
@@ -295,9 +289,9 @@ func TestHostileHeaders(t *testing.T) {
 
 func TestJunkAfterTheLastMember(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"small.gz", "small-padded.gz", "small.zst", "small.xz", "small.bz2"} {
+	for _, name := range []string{"small.gz", "small-padded.gz", "small.zst", "small-streams.xz", "small.bz2"} {
 		for _, junk := range []string{"x", "junk", "PK\x03\x04 is another format",
-			"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00x"} {
+			"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00x", "\x00\x00\x00\x00\x1f\x8b\x08\x00"} {
 			data, _, err := decompress([]byte(string(testFile(t, name)) + junk))
 			if string(data) != string(content(t, name)) || err == nil {
 				t.Errorf("%s and %q: found %d bytes and %v, expected all data, then an error", name, junk,
@@ -345,8 +339,5 @@ func TestLongNameInTheHeader(t *testing.T) {
 	raw[4<<20] ^= 1
 	if _, _, err := decompress(raw); err == nil {
 		t.Error("a flipped bit of the name was not seen")
-	}
-	if _, _, err := decompress(raw[:4<<20]); err == nil {
-		t.Error("a cut in the name was not seen")
 	}
 }

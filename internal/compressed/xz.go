@@ -81,8 +81,8 @@ func openXZ(in *bufio.Reader) (io.Reader, error) {
 
 // hasLargeDictionary reports whether the first block may have a larger dictionary than usual (3.1).
 func hasLargeDictionary(in *bufio.Reader) bool {
-	head, err := in.Peek(len(xzHeaders) + 2*binary.MaxVarintLen64)
-	if len(head) < len(xzHeaders) || err != nil && err != io.EOF {
+	head, _ := in.Peek(len(xzHeaders) + 2*binary.MaxVarintLen64) // the library finds the error
+	if len(head) < len(xzHeaders) {
 		return false
 	}
 	fields := head[14:]

@@ -61,10 +61,7 @@ const (
 // Open opens the file at path, compressed or not, and finds its columns. Errors name the file.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	return source.OpenFile(o.Files, path, "a CSV file", func(f source.File, _ fs.FileInfo) (source.Table, error) {
-		stream, err := compressed.NewReader(f)
-		if err != nil {
-			return nil, err
-		}
+		stream := compressed.NewReader(f)
 		t := &table{path: path, options: o, file: f, stream: stream,
 			in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine, maxText: lineText}
 		if size := o.MaxRecord(); size > idx.DefaultMaxRecordSize {
