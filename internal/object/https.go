@@ -69,7 +69,7 @@ func (w *webFile) version(ctx context.Context) (v identity, err error) {
 		v = validators(answer.Header)
 		part, size := contentRange(answer.Header)
 		switch {
-		case part == "bytes *" && size == 0, answer.StatusCode == http.StatusOK && answer.ContentLength == 0:
+		case size == 0, answer.StatusCode == http.StatusOK && answer.ContentLength == 0:
 			return nil // it has no first byte
 		case part == "bytes 0-0" && size > 0:
 			v.size = size

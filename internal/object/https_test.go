@@ -2,11 +2,14 @@ package object
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -27,6 +30,10 @@ func serveVersion(etag string, when time.Time, data []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if etag != "" {
 			w.Header().Set("ETag", etag)
+		}
+		if match, ok := r.Header["If-Match"]; ok && match[0] == "" { // no version has this ETag
+			w.WriteHeader(http.StatusPreconditionFailed)
+			return
 		}
 		http.ServeContent(w, r, "", when, bytes.NewReader(data))
 	}
@@ -63,9 +70,12 @@ func TestWebRequests(t *testing.T) {
 	s := &Store{Options: quick}
 	const path = "/a%2Fb/train%2Dimages.gz"
 	r := must.Get(open(t, s, address+path+"?b=2&a=%20&sig=x%3D#top"))(t)
-	got := make([]byte, 1000)
-	if _, err := r.ReadAt(got, 2<<20); err != nil || !bytes.Equal(got, data[2<<20:2<<20+1000]) {
-		t.Errorf("found %v", err)
+	for _, c := range [][2]int{{2<<20 + 5, blockSize}, {3 << 20, 9}, {1 << 20, 9}} {
+		at, size := c[0], c[1]
+		got := make([]byte, size)
+		if n, err := r.ReadAt(got, int64(at)); err != nil || n != size || !bytes.Equal(got, data[at:][:size]) {
+			t.Errorf("found %d bytes at %d, %v", n, at, err)
+		}
 	}
 	must.Get(s.Open(t.Context(), address+path))(t)
 	info := must.Get(s.Stat(t.Context(), address+path))(t)
@@ -73,8 +83,9 @@ func TestWebRequests(t *testing.T) {
 		t.Errorf("found %v", info)
 	}
 	const uri = "GET " + path + "?b=2&a=%20&sig=x%3D identity "
-	want := []string{uri + "bytes=0-0 ", uri + `bytes=2097152-3145727 "v1"`}
-	if fmt.Sprintf("%q", asked) != fmt.Sprintf("%q", want) {
+	want := []string{uri + "bytes=0-0 ", uri + `bytes=1048576-2097151 "v1"`, uri + `bytes=2097157-3145732 "v1"`,
+		uri + `bytes=3145728-4194303 "v1"`}
+	if slices.Sort(asked); fmt.Sprintf("%q", asked) != fmt.Sprintf("%q", want) {
 		t.Errorf("found %q, expected %q", asked, want)
 	}
 }
@@ -86,23 +97,28 @@ func TestWebVersions(t *testing.T) {
 	second[1<<20]++
 	old := func(etag string) http.HandlerFunc { return serveVersion(etag, changed, first) }
 	other := func(etag string) http.HandlerFunc { return serveVersion(etag, changed, second) }
-	careless := func(next http.HandlerFunc) http.HandlerFunc { // the server knows no conditions
-		return func(w http.ResponseWriter, r *http.Request) {
-			r.Header.Del("If-Match")
-			next(w, r)
-		}
-	}
 	for name, c := range map[string]struct {
 		before, after http.HandlerFunc
 		etag          string
 		is            error
 	}{
-		"the same":                  {old(`"a"`), old(`"a"`), `"a"`, nil},
-		"another ETag, careless":    {old(`"a"`), careless(other(`"b"`)), `"a"`, fault.Changed},
-		"weak ETag, the same":       {old(`W/"a"`), old(`W/"a"`), "", nil},
-		"weak ETag, another":        {old(`W/"a"`), other(`W/"b"`), "", fault.Changed},
-		"no ETag, the same":         {old(""), old(""), "", nil},
-		"no ETag, another time":     {old(""), serveVersion("", changed.Add(time.Second), second), "", fault.Changed},
+		"the same": {old(`"a"`), old(`"a"`), `"a"`, nil},
+		"another ETag, without conditions": {old(`"a"`), func(w http.ResponseWriter, r *http.Request) {
+			r.Header.Del("If-Match")
+			other(`"b"`)(w, r)
+		}, `"a"`, fault.Changed},
+		"weak ETag, the same":   {old(`W/"a"`), old(`W/"a"`), "", nil},
+		"weak ETag, another":    {old(`W/"a"`), other(`W/"b"`), "", fault.Changed},
+		"no ETag, the same":     {old(""), old(""), "", nil},
+		"no ETag, another time": {old(""), serveVersion("", changed.Add(time.Second), second), "", fault.Changed},
+		"no ETag, another size": {old(""), serveVersion("", changed, first[:1<<20]), "", fault.Changed},
+		"small, later whole":    {serveFile(first[:9]), wholly(serveFile(first[:9])), `"v1"`, nil},
+		"small, later larger":   {serveFile(first[:9]), wholly(serveFile(first[:10])), `"v1"`, fault.Changed},
+		"empty":                 {serveFile(nil), nil, `"v1"`, nil},
+		"empty, without a range": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Range", "bytes */0")
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+		}, nil, "", nil},
 		"removed":                   {old(`"a"`), http.NotFound, `"a"`, fault.Changed},
 		"ranges are not sent later": {old(`"a"`), wholly(old(`"a"`)), `"a"`, fault.IO},
 		"wrong part": {old(`"a"`), func(w http.ResponseWriter, r *http.Request) {
@@ -118,8 +134,8 @@ func TestWebVersions(t *testing.T) {
 			r := must.Get(open(t, &Store{Options: quick}, webServer(t, serveNow)+"/x?sig="+secret))(t)
 			now.Store(&c.after)
 			got, err := io.ReadAll(r)
-			if r.ETag() != c.etag || !errors.Is(err, c.is) || err == nil && !bytes.Equal(got, first) ||
-				err != nil && strings.Contains(err.Error(), secret) {
+			wrong := err == nil && !bytes.Equal(got, first[:r.version.size])
+			if wrong || r.ETag() != c.etag || !errors.Is(err, c.is) || strings.Contains(fmt.Sprint(err), secret) {
 				t.Errorf("found %d bytes, %v, the ETag %s, expected %v and %s", len(got), err, r.ETag(), c.is, c.etag)
 			}
 		})
@@ -136,21 +152,23 @@ func TestWebAnswers(t *testing.T) {
 			http.Error(w, "the URL "+r.URL.String()+" is "+secret, code)
 		}
 	}
+	part := func(contentRange string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Range", contentRange)
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write(data[:1])
+		}
+	}
 	const neither = "the server does not send parts of files"
 	for name, c := range map[string]struct {
 		h          http.HandlerFunc
 		is         error
 		says, hint string
 	}{
-		"a file without ranges": {wholly(serveFile(data)), fault.IO, neither, "curl"},
-		"unknown total": {func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Range", "bytes 0-0/*")
-			w.WriteHeader(http.StatusPartialContent)
-			_, _ = w.Write(data[:1])
-		}, fault.IO, neither, "curl"},
-		"ranges are refused": {func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
-		}, fault.IO, neither, "curl"},
+		"without ranges":   {wholly(serveFile(data)), fault.IO, neither, "curl"},
+		"unknown total":    {part("bytes 0-0/*"), fault.IO, neither, "curl"},
+		"another part":     {part("bytes 1-1/9"), fault.IO, neither, "curl"},
+		"ranges refused":   {status(http.StatusRequestedRangeNotSatisfiable), fault.IO, neither, "curl"},
 		"no file any more": {status(http.StatusGone), fault.NotFound, "not found", ""},
 		"denied":           {status(http.StatusForbidden), fault.Permission, "access denied: status 403", "presigned"},
 		"unavailable":      {status(http.StatusServiceUnavailable), fault.IO, "status 503", "run again"},
@@ -165,21 +183,6 @@ func TestWebAnswers(t *testing.T) {
 				t.Errorf("found %v, hint %s", err, fault.HintOf(err))
 			}
 		})
-	}
-}
-
-func TestWebEmptyFile(t *testing.T) {
-	t.Parallel()
-	for _, h := range []http.HandlerFunc{serveFile(nil), func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Range") != "" {
-			w.Header().Set("Content-Range", "bytes */0")
-			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
-		}
-	}} {
-		r := must.Get(open(t, &Store{Options: quick}, webServer(t, h)+"/x"))(t)
-		if checkRead(t, r, nil); r.version.size != 0 {
-			t.Errorf("found the size %d, expected none", r.version.size)
-		}
 	}
 }
 
@@ -199,11 +202,12 @@ func TestWebRedirects(t *testing.T) {
 		}
 		serveFile(data)(w, r)
 	}))
-	file := webServer(t, http.RedirectHandler("file:///etc/passwd", http.StatusFound))
+	to := func(url string) string { return webServer(t, http.RedirectHandler(url, http.StatusFound)) }
 	for from, says := range map[string]string{
 		chain + strings.Repeat("/x", 10): "",
 		chain + strings.Repeat("/x", 11): "transfer failed: found more than 10 redirects",
-		file:                             "transfer failed: the server redirects to file://, expected https://",
+		to("https://127.0.0.1:1/y"):      "refused", // followed
+		to("file:///etc/passwd"):         "redirects to file://",
 	} {
 		r, err := open(t, &Store{Options: quick}, from+"/y?sig="+secret)
 		if says != "" {
@@ -215,6 +219,19 @@ func TestWebRedirects(t *testing.T) {
 	}
 	if found := referer.Load(); found != nil {
 		t.Errorf("the other server learned %v", found)
+	}
+}
+
+// TestRequestErrors has an error of each kind, by its hint.
+func TestRequestErrors(t *testing.T) {
+	t.Parallel()
+	for hint, err := range map[string]error{
+		"the host's name":     &net.DNSError{IsNotFound: true},
+		"clock":               &tls.CertificateVerificationError{Err: io.EOF},
+		"the network, or run": &net.DNSError{IsTimeout: true},
+		"?endpoint=":          io.ErrShortBuffer,
+	} {
+		refuses(t, hint, requestError(t.Context(), err, "check the host's name"), fault.IO, "transfer failed", hint)
 	}
 }
 

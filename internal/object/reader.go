@@ -64,7 +64,7 @@ func (r *Reader) Stat() (fs.FileInfo, error) {
 }
 
 // Limit prevents sequential reads from fetching bytes beyond offset end in advance.
-func (r *Reader) Limit(end int64) { r.limit = max(0, min(end, r.version.size)) }
+func (r *Reader) Limit(end int64) { r.limit = min(end, r.version.size) }
 
 // Read reads from the offset that Seek or the last Read has set.
 func (r *Reader) Read(p []byte) (n int, err error) {
@@ -101,7 +101,7 @@ func (r *Reader) ReadAt(p []byte, offset int64) (n int, err error) {
 	if offset < 0 {
 		return 0, fs.ErrInvalid
 	}
-	want := int(max(0, min(int64(len(p)), r.version.size-offset)))
+	want := int(min(int64(len(p)), r.version.size-offset)) // negative after the end
 	for n < want && err == nil {
 		if r.ctx.Err() != nil {
 			return n, context.Cause(r.ctx)
