@@ -331,8 +331,7 @@ func TestManyEmptyStreams(t *testing.T) {
 // A name may be longer than any buffer, and the checksum of the header covers all of it.
 func TestLongNameInTheHeader(t *testing.T) {
 	t.Parallel()
-	name := append(bytes.Repeat([]byte{'n'}, 5<<20), 0)
-	raw := member(2|8, name)
+	raw := member(2|8, bytes.Repeat([]byte{'n'}, 5<<20), []byte{0})
 	if data, _, err := decompress(raw); err != nil || string(data) != "abc" {
 		t.Errorf("found %q, %v", data, err)
 	}

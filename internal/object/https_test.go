@@ -71,8 +71,7 @@ func TestWebRequests(t *testing.T) {
 	const path = "/a%2Fb/train%2Dimages.gz"
 	r := must.Get(open(t, s, address+path+"?b=2&a=%20&sig=x%3D#top"))(t)
 	for _, c := range [][2]int{{2<<20 + 5, blockSize}, {3 << 20, 9}, {1 << 20, 9}} {
-		at, size := c[0], c[1]
-		got := make([]byte, size)
+		at, size, got := c[0], c[1], make([]byte, c[1])
 		if n, err := r.ReadAt(got, int64(at)); err != nil || n != size || !bytes.Equal(got, data[at:][:size]) {
 			t.Errorf("found %d bytes at %d, %v", n, at, err)
 		}
@@ -172,6 +171,7 @@ func TestWebAnswers(t *testing.T) {
 		"no file any more": {status(http.StatusGone), fault.NotFound, "not found", ""},
 		"denied":           {status(http.StatusForbidden), fault.Permission, "access denied: status 403", "presigned"},
 		"unavailable":      {status(http.StatusServiceUnavailable), fault.IO, "status 503", "run again"},
+		"too many":         {status(http.StatusTooManyRequests), fault.IO, "status 429", "run again"},
 		"a teapot":         {status(http.StatusTeapot), fault.IO, "transfer failed: status 418", "check the URL"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -60,12 +60,13 @@ func TestParseArgRefuses(t *testing.T) {
 	var s Store
 	must.Get(s.ParseArg("https://example.org/x?id=1"))(t)
 	must.Get(s.ParseArg("https://example.org/x?id=1#fragment"))(t)
+	must.Get(s.ParseArg("https://example.org/y?id=2"))(t)
 	for _, arg := range []string{"https://example.org/x?id=" + secret, "https://example.org/x"} {
 		_, err := s.ParseArg(arg)
 		refuses(t, arg, err, fault.Usage, "", "")
 	}
 	must.Get(s.ParseArg("s3://bkt/k?region=a"))(t)
 	must.Get(s.ParseArg("s3://bkt/other"))(t) // the same region
-	_, err := s.ParseArg("s3://bkt/k?region=b")
+	_, err := s.ParseArg("s3://bkt/other?region=b")
 	refuses(t, "one bucket in two regions", err, fault.Usage, "", "")
 }
