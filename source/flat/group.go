@@ -105,13 +105,13 @@ func NameOf(prefix string) string {
 	return name
 }
 
-var gridName = text.Pattern(`^[pP]ixel_(\d+)_(\d+)$`)                                            // of scikit-learn
-var unnamed = text.Pattern(`^(_c|f|(?i:column|pixel)_?)?0+$|^((?i:column|pixel)_?|V|X|Var|C)1$`) // of pandas, R, Spark
+var gridName = text.Pattern(`^(?i:p(?:x|ix|ixel)?_?(\d+)[_x](\d+)|r(?:ow)?_?(\d+)_?c(?:ol)?_?(\d+))$`) // scikit-learn
+var unnamed = text.Pattern(`^(_c|[fX]|(?i:col|column|pixel)_?)?0+$|^((?i:col|column|pixel)_?|(?i:[cvx])|Var|\.{3})1$`)
 
 // parse returns the stem of a name, and appends its numbers: 3 and 4 of a_3x4, or those at its end.
 func parse(name string, numbers []int) (stem, []int) {
 	const digits = "0123456789"
-	name = gridName().ReplaceAllString(name, "${1}x$2")
+	name = gridName().ReplaceAllString(name, "${1}${3}x$2$4")
 	prefix := strings.TrimRight(name, digits)
 	rest := name[strings.LastIndexByte(name, '_')+1:]
 	if rest != "" && rest[0] != 'x' && strings.Trim(rest, digits+"x") == "" {
