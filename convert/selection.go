@@ -131,7 +131,7 @@ func wantedColumns(r *request, tested bool) []string {
 		wanted = append(wanted, r.LabelColumn)
 	}
 	wanted = slices.Compact(slices.Sorted(slices.Values(wanted)))
-	if tested {
+	if tested || r.Classes != "" { // names of texts that are tested are not those of the label
 		wanted = append(wanted, r.choice.Tested()...)
 	}
 	return wanted
