@@ -103,7 +103,7 @@ func notIDX(head []byte) error {
 	case message != "":
 	case bytes.ContainsAny(head, ",;\t \n") && !bytes.ContainsFunc(head, binary):
 		message = "found text, such as CSV, expected an IDX file"
-		hint = "if it is CSV, save it as FILE.csv, then: idxport convert FILE.csv -o OUT"
+		hint = "if it is CSV, save it as FILE.csv, then: idxport convert FILE.csv -o OUT; else save the arrays as .npy"
 	default:
 		message = fmt.Sprintf("found % x, expected an IDX file, which begins with 00 00", head[:min(4, len(head))])
 		hint = "an IDX file begins with two zero bytes, a data type (08…0e) and the number of dimensions"

@@ -37,7 +37,7 @@ func TestForeignFormats(t *testing.T) {
 		"no dimensions":   {"\x00\x08\x00\x00", "found 00 08 00 00, expected an IDX file", "two zero bytes"},
 		"a euro sign":     {"\x80uro,a", "found text, such as CSV, expected an IDX file", "FILE.csv"},
 		"CSV":             {"label,pixel0,pixel1", "found text, such as CSV, expected an IDX file", "FILE.csv"},
-		"text of UCI":     {" 6.0000 -1.0000", "found text, such as CSV, expected an IDX file", "FILE.csv"},
+		"LIBSVM":          {"5 153:3 154:18\n", "found text, such as CSV, expected an IDX file", "arrays as .npy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
