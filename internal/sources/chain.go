@@ -155,12 +155,11 @@ func (c *chain) Decode(b *source.Raw) error {
 		}
 	}
 	b.Columns = append(b.Columns[:0], b.Part(0).Columns...)
-	for k, data := range b.Columns {
-		data = slices.Clip(data) // others may be behind it
+	for k := range b.Columns {
+		b.Columns[k] = slices.Clip(b.Columns[k]) // others may be behind it
 		for i := range tables[1:] {
-			data = append(data, b.Part(i + 1).Columns[k]...)
+			b.Columns[k] = append(b.Columns[k], b.Part(i + 1).Columns[k]...)
 		}
-		b.Columns[k] = data
 	}
 	return nil
 }

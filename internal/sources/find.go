@@ -31,7 +31,7 @@ func Find(files source.Files, path string) (tables []Table, err error) {
 		return nil, fault.In(path, err)
 	}
 	if info.IsDir() {
-		tables, err = folder(files, path, true)
+		tables, _, err = folder(files, path, true)
 	} else {
 		tables, err = inFile(files, path)
 	}
@@ -94,6 +94,7 @@ type listing struct {
 	classes []string        // the other folders with images; all of them if there is schema.ClassesFile
 	image   string          // the path of an image in the folder or its class folders, or ""
 	idx     string          // the path of an IDX file, or ""
+	inner   string          // the path of a folder in it that has IDX files, or ""
 	unread  string          // the folder that tells that the table is not read, or ""
 	full    bool            // there may be more
 }
@@ -107,8 +108,8 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 		name, path, isFolder := entry.Name(), source.Under(dir, entry.Name()), entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
 			info, err := files.Stat(path)
-			isData := func() bool { return splitOf(name)+picture.KindByName(name)+dataset.ParseName(name).Format != "" }
-			if err != nil && (Named(name) || isData()) {
+			isData := Named(name) || splitOf(name)+picture.KindByName(name)+dataset.ParseName(name).Format != ""
+			if err != nil && isData {
 				return l, fault.New(fault.NotFound, "the link leads to nothing").In(path).Because(err)
 			}
 			isFolder = err == nil && info.IsDir()
@@ -124,7 +125,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 				inner, failed = list(files, path, -1) // after as many other files
 			}
 			err = errors.Join(err, failed)
-			l.folders[name] = inner.image != ""
+			l.folders[name], l.inner = inner.image != "", cmp.Or(l.inner, map[bool]string{true: path}[inner.idx != ""])
 			switch isKeyed := !ours && keyedName().MatchString(name); {
 			case isKeyed && (inner.image != "" || !strings.HasPrefix(name, "split=")):
 				l.unread = cmp.Or(l.unread, name)
@@ -173,18 +174,19 @@ func unreadError(dir, name string) error {
 
 // folder finds the tables in dir. These are its images, if it or its folders, the classes, have
 // some; or those in its files; or, if deep, those in its folders, which are splits: each is one
-// more folder, but not deep. Two of the three are an error, as one would be lost. If there are IDX
-// files, another package reads them, and only class folders count beside them.
-func folder(files source.Files, dir string, deep bool) (tables []Table, err error) {
+// more folder, but not deep. Two of the three are an error, as one would be lost, and so are any
+// with inner, a folder of IDX files in dir or its folders. If dir has IDX files itself, another
+// package reads them, and only class folders count beside them.
+func folder(files source.Files, dir string, deep bool) (tables []Table, inner string, err error) {
 	l, err := list(files, dir, 0)
 	image := func(path string) string { inner, _ := list(files, path, 0); return inner.image }
 	base := filepath.Base(dir)             // Kaggle packs train/train
 	if l.idx != "" && len(l.classes) < 2 { // one has pictures, and splits may be of the same run
-		return nil, nil
+		return nil, dir, nil
 	} else if l.idx != "" {
-		return nil, checkAlone(dir, l, nil, nil)
+		return nil, dir, checkAlone(dir, l, nil, nil)
 	} else if err != nil || l.unread != "" {
-		return nil, cmp.Or(err, unreadError(dir, l.unread))
+		return nil, "", cmp.Or(err, unreadError(dir, l.unread))
 	} else if hasImages, isIn := l.folders[base]; isIn && !deep && len(l.folders)+len(l.files) == 1 &&
 		(!hasImages || splitOf(base) != "") {
 		return folder(files, source.Under(dir, base), false)
@@ -196,16 +198,16 @@ func folder(files source.Files, dir string, deep bool) (tables []Table, err erro
 	tables, err = inFiles(dir, l, deep)
 	isSearched := deep || l.image != "" || tables != nil
 	if err == nil && isSearched {
-		below, err = inFolders(files, dir, l)
+		below, l.inner, err = inFolders(files, dir, l)
 	}
 	for name := range l.folders { // which may be splits of a copy of the data
 		if !isSearched && splitOf(name) != "" && image(source.Under(dir, name)) != "" {
-			return nil, fault.New(fault.Usage, "found splits of images in it, expected splits above class folders").
+			return nil, "", fault.New(fault.Usage, "found splits of images in it, expected splits above class folders").
 				In(dir).WithHint("give it alone: %s; or move it away", text.Path(dir))
 		}
 	}
 	if err = cmp.Or(err, checkAlone(dir, l, tables, below)); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if i := slices.IndexFunc(l.files, png.MayLabel); i >= 0 {
 		for k, t := range below {
@@ -214,9 +216,9 @@ func folder(files source.Files, dir string, deep bool) (tables []Table, err erro
 	}
 	if l.image != "" {
 		return []Table{{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,
-			folders: l.folders, unlisted: doubt}}, nil
+			folders: l.folders, unlisted: doubt}}, "", nil
 	}
-	return numberTogether(files, append(tables, below...)), nil
+	return numberTogether(files, append(tables, below...)), l.inner, nil
 }
 
 // doubt returns an error if the folders of images in dir may be splits or classes. They are splits
@@ -234,7 +236,7 @@ func (l listing) doubt(dir string) error {
 }
 
 // checkAlone returns an error if dir, whose content is l, has two of these: images, or files with
-// labels or splits in formats that are not read; tables in its files; those below it; IDX files.
+// labels or splits in formats that are not read; tables in its files; those below; any IDX files.
 func checkAlone(dir string, l listing, tables, below []Table) error {
 	images, other := l.image != "" || below != nil && below[0].Format.Name == "png", ""
 	for _, name := range l.files {
@@ -250,7 +252,7 @@ func checkAlone(dir string, l listing, tables, below []Table) error {
 	for _, t := range slices.Concat(tables[:min(1, len(tables))], below[:min(1, len(below))]) {
 		paths = append(paths, t.Paths[0])
 	}
-	if paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" }); len(paths) < 2 {
+	if paths = slices.DeleteFunc(append(paths, l.inner), func(path string) bool { return path == "" }); len(paths) < 2 {
 		return nil
 	}
 	return fault.New(fault.Usage, "found both %s and %s, expected only one of them", paths[0], paths[1]).In(dir).
@@ -260,7 +262,7 @@ func checkAlone(dir string, l listing, tables, below []Table) error {
 
 // inFolders finds the tables in the folders of dir, whose content is l, except class folders. It
 // returns an error if it finds some, but none in a folder of a split that is not empty.
-func inFolders(files source.Files, dir string, l listing) (below []Table, err error) {
+func inFolders(files source.Files, dir string, l listing) (below []Table, inner string, err error) {
 	without, unnamed := "", []string(nil)
 	names, isListed := slices.Sorted(maps.Keys(l.folders)), slices.Contains(l.files, splitsFile)
 	if isListed {
@@ -268,22 +270,22 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 	}
 	for _, name := range names {
 		if hasImages, isThere := l.folders[name]; !isThere {
-			return nil, fault.New(fault.NotFound, "found no folder %s, which is in %s", text.Quote(name), splitsFile).
-				In(dir).WithHint("the data set is incomplete: download or write it again")
+			return nil, "", fault.New(fault.NotFound, "found no folder %s, which is in %s", text.Quote(name),
+				splitsFile).In(dir).WithHint("the data set is incomplete: download or write it again")
 		} else if l.image != "" && hasImages {
 			continue
 		}
 		path := source.Under(dir, name)
 		_, stem, _ := byExtension(path)
 		stem = strings.TrimPrefix(stem, "split=")
-		found, err := folder(files, path, false)
+		found, idx, err := folder(files, path, false)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		above := dataset.ParseName(stem).Split
 		own := dataset.Common(found, func(t Table) string { return dataset.ParseName(t.Paths[0]).Split })
 		if !strings.HasPrefix(own, above) && !strings.HasPrefix(above, own) { // val is validation
-			return nil, fault.New(fault.Usage, "found the split %s in the folder of another, %s", own, above).
+			return nil, "", fault.New(fault.Usage, "found the split %s in the folder of another, %s", own, above).
 				In(found[0].Paths[0]).WithHint("give the folder alone, or the file; or rename one")
 		}
 		isEmpty := func() bool { entries, _ := files.ReadDir(path, 1); return len(entries) == 0 }
@@ -296,19 +298,19 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, err er
 		} else if len(found) == 0 && (isListed || splitOf(name) != "" && !isEmpty()) {
 			without = path
 		}
-		below = append(below, found...)
+		below, inner = append(below, found...), cmp.Or(inner, idx)
 	}
 	if len(unnamed) > 1 && !isListed { // they may be values of a column
-		return nil, fault.New(fault.Usage, "found parts in each of %s and %s, expected splits such as train and test",
-			unnamed[0], unnamed[1]).In(dir).
+		return nil, "", fault.New(fault.Usage, "found parts in each of %s and %s, expected splits such as train and "+
+			"test", unnamed[0], unnamed[1]).In(dir).
 			WithHint("give one folder at a time; if the names of the folders are a column, add it to the tables first")
 	}
 	if without != "" && below != nil {
-		return nil, fault.New(fault.Usage, "found no table in %s, but one in %s", without, below[0].Paths[0]).In(dir).
-			WithHint("give one of the folders, such as %s, or put images in class folders of %s",
-				text.Path(below[0].Path), text.Path(without))
+		return nil, "", fault.New(fault.Usage, "found no table in %s, but one in %s", without, below[0].Paths[0]).
+			In(dir).WithHint("give one of the folders, such as %s, or put images in class folders of %s",
+			text.Path(below[0].Path), text.Path(without))
 	}
-	return below, err
+	return below, inner, err
 }
 
 // splitsFile lists the splits of Hugging Face's save_to_disk. The folders of earlier ones stay.
