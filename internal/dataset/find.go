@@ -222,7 +222,7 @@ func (f finder) mayLabel(path string) bool {
 func named(a, b string, mayLabel func(path string) bool) string {
 	forms := map[[2]bool]string{{true, false}: "label=%s image=%s", {false, true}: "image=%s label=%s"}
 	form := cmp.Or(forms[[2]bool{mayLabel(a), mayLabel(b)}], "left=%s right=%s")
-	if ParseName(a).Role == Image { // b is not named as its labels
+	if ParseName(a).Role == Image && ParseName(b).Role != Label { // b is not named as its labels
 		form = "image=%s other=%s"
 	}
 	return fmt.Sprintf(form, text.Quote(a), text.Quote(b))
