@@ -147,7 +147,7 @@ func (c Choice) Cut(t source.Table, selected *source.Selection, scratch source.S
 	}
 	if selected == nil {
 		if c.Take > 0 {
-			last = min(last, first+min(c.Take, last-first))
+			last = first + min(c.Take, last-first)
 		}
 		from, to := c.part.of(first, last)
 		cut.First, cut.Chosen = from, last-first
