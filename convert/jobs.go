@@ -97,7 +97,7 @@ func (r *request) checkTogether(a, b *job) error {
 			text.Path(b.split.Files[0].Path), b.title()).WithHint("%s", map[bool]string{
 			true:  "choose another name for --holdout",
 			false: "give or rename one, or join CSV files of the same rows: paste -d, y.csv x.csv >all.csv",
-		}[a.split.divided || b.split.divided])
+		}[a.split.whole != "" || b.split.whole != ""])
 	}
 	isShared := func(c source.Column) bool { return source.Index(b.schema.Columns, c.Name) >= 0 }
 	if n := b.schema.SourceRows; n > 0 && n == a.schema.SourceRows && !slices.ContainsFunc(a.schema.Columns, isShared) {
@@ -192,10 +192,10 @@ func appliedTo(r *request, c chosenSplit, raw bool) Applied {
 	if r.Resize[0] > 0 {
 		a.Resize = fmt.Sprintf("%dx%d", r.Resize[0], r.Resize[1])
 	}
-	if c.divided {
+	if c.whole != "" {
 		a.Holdout, a.Stratify = r.Holdout, r.Stratify
 	}
-	if c.divided || r.Shuffle {
+	if c.whole != "" || r.Shuffle {
 		a.Seed = r.Seed
 	}
 	if !raw { // else --label-column has no effect
@@ -336,7 +336,7 @@ func (in *inputs) describeJob(j *job) {
 	prefix := report.splitNotes(s)
 	a, rows, all := j.applied, j.schema.Rows, j.schema.SourceRows
 	switch {
-	case rows == 0 && all > 0 && j.split.divided:
+	case rows == 0 && all > 0 && j.split.whole != "":
 		report.warning("%sthe split has no rows", prefix)
 	case rows == 0 && all > 0:
 		report.warning("%snone of its %s is selected", prefix, text.Count(all, "row"))

@@ -60,7 +60,7 @@ func (out *output) owns(ctx context.Context, r *request, named, beside, path str
 	list := output{job: out.job, format: sinks.ClassNames(), options: out.options}
 	ownStem, _ := sinks.SplitName(filepath.Base(named)) // the extension would be part of the prefix
 	otherStem, _ := sinks.SplitName(filepath.Base(beside))
-	own, other, stem := dataset.ParseName(ownStem), dataset.ParseName(otherStem), out.job.split.Stem
+	own, other := dataset.ParseName(ownStem), dataset.ParseName(otherStem)
 	// A split has a known name (x-validation beside x-train), or one that the file tells.
 	name, split := inPlaceOf(out.job.base(), ownStem, otherStem), other.Split
 	if name != "" && split == "" {
@@ -70,9 +70,12 @@ func (out *output) owns(ctx context.Context, r *request, named, beside, path str
 		}
 	}
 	samePrefix := other.Prefix == own.Prefix || split != other.Split // else the name of the split is in it
-	sameRole, isFile, stemPrefix := other.Role == own.Role, beside == path, dataset.ParseName(stem).Prefix
+	sameRole, isFile, whole := other.Role == own.Role, beside == path, dataset.ParseName(out.job.split.whole)
 	sameTable := isFile && samePrefix && split == own.Split
 	isColumn := out.format.OneColumn && (sameTable || isFile && other.ColumnOf(own) != "")
+	// All rows of what --holdout divided; if that has the name of a split, what is left keeps it.
+	isWhole := out.job.split.whole != "" && whole.Split == "" &&
+		(name == out.job.split.whole || sameRole && split == "" && other.Prefix == whole.Prefix)
 	switch selects := r.choice.LeavesOut() || r.Shuffle; {
 	case isPart && !strings.HasSuffix(part, strings.TrimLeft(otherPart, "0123456789")): // such as 1-of-3 beside 1-of-2
 		return "write to another folder or, with all parts of its number, delete"
@@ -91,8 +94,8 @@ func (out *output) owns(ctx context.Context, r *request, named, beside, path str
 	case samePrefix && sameRole && own.Split != "" && split != own.Split && split != "" && len(r.Split) == 0:
 		return "complete the inputs, choose with --split, or delete"
 	case sameRole && own.Split == "" && other.Split != "" && other.Prefix == own.Prefix, // a split of this table
-		out.job.split.divided && (name == stem || sameRole && split == "" && other.Prefix == stemPrefix):
-		return "write to another folder, or delete" // or the table that was divided
+		isWhole:
+		return "write to another folder, or delete"
 	}
 	return ""
 }

@@ -164,7 +164,7 @@ func collision(t target, out *output, other *job) error {
 		return e.WithHint("write -o %s for one output per split", t.inserted("-{split}"))
 	case other.split.Name == "":
 		return e.WithHint("give the files of one of them")
-	case other.split.divided:
+	case other.split.whole != "":
 		return e.WithHint("leave out --holdout, or write files: -o '{split}%s'", out.format.Extension)
 	}
 	return e.WithHint("choose one with --split %s", text.Quote(other.split.Name))

@@ -66,8 +66,8 @@ type chosenSplit struct {
 	dataset.Split
 	// rows are those that values or chance select. Without such flags it is nil; rows.Choice.Cut
 	// then applies --rows, --take and --part, with a selection only --part.
-	rows    *source.Selection
-	divided bool // by --holdout: this is what is left, or what was held out
+	rows  *source.Selection
+	whole string // the base name of the table that --holdout divided, else ""
 }
 
 // chooseRows returns the splits with the rows that the view selects, and those that it holds out.
@@ -130,11 +130,10 @@ func wantedColumns(r *request, tested bool) []string {
 	} else if r.LabelColumn != "" {
 		wanted = append(wanted, r.LabelColumn)
 	}
-	wanted = slices.Compact(slices.Sorted(slices.Values(wanted)))
 	if tested || r.Classes != "" { // names of texts that are tested are not those of the label
 		wanted = append(wanted, r.choice.Tested()...)
 	}
-	return wanted
+	return slices.Compact(slices.Sorted(slices.Values(wanted)))
 }
 
 // selectRows returns s with the rows that are selected, and what is held out from it. Rows are held
@@ -166,19 +165,17 @@ func (in *inputs) selectRows(ctx context.Context, s dataset.Split) (chosen []cho
 		return nil, noLabels("--stratify", t.Columns())
 	}
 	selected, err := r.choice.Select(ctx, from)
-	if err != nil {
-		return nil, err
-	}
 	for _, each := range selected {
-		c := chosenSplit{Split: s, rows: each.Rows, divided: holdsOut}
+		c := chosenSplit{Split: s, rows: each.Rows}
+		if holdsOut {
+			c.Name, c.whole = cmp.Or(each.HeldOut, from.Name), cmp.Or(s.Name, s.Stem)
+		}
 		if each.HeldOut != "" { // what was decided about s is said once, with what is left of it
-			c.Name, c.Notes, c.FolderNotes, c.Doubt, c.Evidence = each.HeldOut, nil, nil, "", dataset.ByOption
-		} else if holdsOut {
-			c.Name = from.Name
+			c.Notes, c.FolderNotes, c.Doubt, c.Evidence = nil, nil, "", dataset.ByOption
 		}
 		chosen = append(chosen, c)
 	}
-	return chosen, nil
+	return chosen, err // after an error, none of them is used
 }
 
 // integerLabels returns t with integers in place of labels that are stored as floats, if an output
