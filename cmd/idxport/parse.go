@@ -15,7 +15,7 @@ import (
 // A value follows its flag after a space or =, or directly after a short flag, as in -j2. After an
 // error it still reads the other flags, because some decide how errors are shown.
 func (s *settings) parse(command string, words []string) (first error) {
-	flags, given := flagsOf(command), map[string]bool{}
+	flags, given := flagsOf(command), map[string]string{}
 	failed := func(err error) { first = cmp.Or(first, err) }
 	for i := 0; i < len(words); i++ {
 		word := words[i]
@@ -48,11 +48,13 @@ func (s *settings) parse(command string, words []string) (first error) {
 			value = words[i]
 			failed(checkValue(word, value))
 		}
-		if _, many := f.field(s).(*[]string); given[f.name] && f.placeholder != "" && (!many || f.has("list")) {
+		_, many := f.field(s).(*[]string)
+		before, again := given[f.name] // -q -q is one thing, --transpose --transpose=false is not
+		if again && (!many || f.has("list")) && (f.placeholder != "" || value != before) {
 			failed(usagef("--%s is given twice", f.name).WithHint("give it once; a list has commas: image,label"))
 			continue
 		}
-		given[f.name] = true
+		given[f.name] = value
 		failed(f.set(s, value))
 	}
 	return first
@@ -73,10 +75,7 @@ func flagNamed(flags []flagSpec, name string) *flagSpec {
 
 // joinedValue reports whether name is a short flag and its value (-oFILE), not a typo (-ouput).
 func joinedValue(flags []flagSpec, name string) bool {
-	if len(name) < 3 {
-		return false
-	}
-	f := flagNamed(flags, name[:2])
+	f := flagNamed(flags, name[:min(2, len(name))])
 	return f != nil && f.placeholder != "" && text.DidYouMean("-"+name, longNames(flags)) == ""
 }
 
