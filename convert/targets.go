@@ -186,9 +186,9 @@ func isStream(path string) bool {
 	return path == Stdio || err == nil && !info.IsDir() && !info.Mode().IsRegular()
 }
 
-// endsAsFolder reports whether path, which is not empty, ends with a slash, or \ on Windows.
+// endsAsFolder reports whether path, which is not empty, ends with a slash or, on Windows, \.
 func endsAsFolder(path string) bool {
-	return strings.HasSuffix(path, "/") || os.IsPathSeparator(path[len(path)-1])
+	return os.IsPathSeparator(path[len(path)-1])
 }
 
 // extension returns the file extension of a path, ignoring the placeholders in it.

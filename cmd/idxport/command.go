@@ -73,12 +73,10 @@ func commandNamed(name string) (command, error) {
 func (c command) start(ctx context.Context, r *report, words []string) error {
 	s, prints := r.settings, len(flagsOf(c.name)) == 0
 	s.JSON = s.JSON && prints // the others have the flag
-	err := s.parse(c.name, words)
-	most := len(strings.Fields(c.synopsis)) - 1
-	switch {
-	case err != nil:
+	if err := s.parse(c.name, words); err != nil {
 		return err
-	case prints && len(s.Inputs) > most:
+	}
+	if most := len(strings.Fields(c.synopsis)) - 1; prints && len(s.Inputs) > most {
 		return usagef("unexpected argument %q", s.Inputs[most]).WithHint("usage: idxport %s", c.synopsis)
 	}
 	s.Stdin, s.Stdout, s.Reported = r.stdin, r.stdout, s.JSON

@@ -46,7 +46,10 @@ func printHelp(w io.Writer, name string, all bool) error {
 			heading = f.heading
 			fmt.Fprintf(out, "\n%s:\n", heading)
 		}
-		short := strings.TrimPrefix(f.short+", ", ", ") // or ""
+		short := f.short
+		if short != "" {
+			short += ","
+		}
 		fmt.Fprintf(out, "  %-4s%-22s%s\n", short, "--"+f.name+" "+f.placeholder, f.usage)
 		if all && f.detail != "" {
 			out.WriteString(table(strings.Repeat(" ", 10), helpColumns, [][]string{{f.detail}}))
