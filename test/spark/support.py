@@ -20,8 +20,11 @@ import numpy as np
 import pyspark
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
+from pyspark.sql.datasource import CaseInsensitiveDict
 
 from idx_format import CODES, decode, encode  # in test/
+from idxport import find_program as program
+from idxport.spark import IdxDataSource
 
 HERE = Path(__file__).resolve().parent
 MNIST = HERE.parent.parent / "data" / "mnist"
@@ -165,13 +168,6 @@ class Slow:
         return sorted("-".join(path.name.split("-")[1:-1]) for path in self.folder.glob("start-*"))
 
 
-def program() -> str:
-    """The program under test."""
-    from idxport import find_program
-
-    return find_program()
-
-
 def processes() -> dict[int, tuple[int, str, str]]:
     """All processes of this machine: parent, state, command line (Linux)."""
     found = {}
@@ -244,9 +240,7 @@ class Case(unittest.TestCase):
 
     def setUp(self) -> None:
         """Make the folder."""
-        place = tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR"))
-        self.addCleanup(place.cleanup)
-        self.folder = Path(place.name)
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     @contextmanager
     def fails(self, *words: str, hidden: Iterable[str] = ()) -> Iterator[None]:
@@ -299,8 +293,4 @@ class SparkCase(Case):
 
     def source(self, **options: str) -> Any:
         """The data source as Spark makes it."""
-        from pyspark.sql.datasource import CaseInsensitiveDict
-
-        from idxport.spark import IdxDataSource
-
         return IdxDataSource(CaseInsensitiveDict({"binary": program(), **options}))

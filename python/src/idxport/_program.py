@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 # Functions import what is not always needed: typing, shutil and tempfile take longer than the start of the program.
 TYPE_CHECKING = False
@@ -284,7 +284,7 @@ def _text(value: bool | float | bytes | Path | slice | range) -> str:
 _OF_ALL = {"class_column", "classes", "dtype", "expect", "grey", "label_column", "resize", "salvage", "shape", "transpose"}
 
 
-def divisible(options: dict[str, Option], names: Sequence[str]) -> bool:
+def divisible(options: Mapping[str, Option], names: Sequence[str]) -> bool:
     """Whether a run can write some of the columns, which have `names`, as they are in the table with all of them."""
     return "columns" not in str(options.get("layout")) and not any(map(options.get, _OF_ALL)) and all(name and "," not in name for name in names)
 

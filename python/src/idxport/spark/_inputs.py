@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from .._program import IdxError, IdxWarning, find_program, run
+from .._program import IdxError, IdxWarning, divisible, find_program, run
 from ._files import File, Object, readable, seen, with_query
 
 # Options that are flags of the program under another name.
@@ -29,7 +29,7 @@ class Inputs:
     files: tuple[File | Object, ...]  # of the arguments
     rows: int
     schema: pa.Schema  # of the Arrow stream
-    homes: Mapping[str, str]  # column → argument, where each has one column
+    homes: Mapping[str, str]  # column → argument, where each has one column and can be read alone
     flags: tuple[str, ...]  # of every run
 
 
@@ -74,7 +74,7 @@ def resolve(options: Mapping[str, str]) -> Inputs:
     files = tuple(found[entry["path"]] for entry in report["inputs"]) if named else tuple(found.values())
     arguments = tuple(given if named else (with_query(readable(path), urls) for path in found))
     columns, homes = [entry["column"] for entry in report["inputs"]], {}
-    if sorted(columns) == sorted(schema.names) and len(columns) == len(arguments):
+    if sorted(columns) == sorted(schema.names) and len(columns) == len(arguments) and divisible(options, columns):
         homes = dict(zip(columns, arguments))
     first = report["inputs"][0]
     # The ETag of an object belongs to the version that was read. A local file is identified after its header was
