@@ -102,6 +102,7 @@ class Load(Case):
         images, labels = fashion()
         for some in slice(10, 20), slice(-5, None), range(5):
             np.testing.assert_array_equal(idxport.load(FASHION, split="test", rows=some)["image"], images[some])
+        self.assertRaisesRegex(TypeError, "path of a file", idxport.load, FASHION, classes=["a"])
         for rows in (slice(None, None, 2), slice(0, 10, -1), range(0, 10, 2), range(3, -1), range(-3, 0), [0, 1], []):
             self.assertRaisesRegex((ValueError, TypeError), "the step must be 1|from 0 on|expected slice", idxport.load, FASHION, split="test", rows=rows)
         np.testing.assert_array_equal(idxport.load(FASHION, split="test", where=["label=3-7", "label!=5"])["image"], images[np.isin(labels, [3, 4, 6, 7])])
@@ -203,8 +204,17 @@ class Save(Case):
         for wrong in {"classes": ["a\nb"]}, {"classes": "names.txt"}, {"classes": [b"a"]}, {"split": "../a"}, {"split": "train.old"}, {"a b": labels}:
             self.assertRaisesRegex(ValueError, "one line|letters", idxport.save, self.folder / "x.parquet", **{"label": labels, **wrong})
         self.assertEqual(list(self.folder.iterdir()), [])
-        idxport.save(self.folder / "x-idx3-ubyte", image=images)
-        self.assertRaisesRegex(idxport.IdxError, "overwrite=True replaces files", idxport.save, self.folder / "x-idx3-ubyte", image=images[:2])
+        with unittest.mock.patch("idxport._program._result", side_effect=[idxport.IdxError("failed", 74, "io"), None]):  # is repeated, with the same array
+            idxport.save(path := self.folder / "x-idx3-ubyte", image=images, overwrite=True)
+        self.assertEqual(path.read_bytes(), encode(images))
+        self.assertRaisesRegex(idxport.IdxError, "overwrite=True replaces files", idxport.save, path, image=images[:2])
+        (program := self.folder / "program").touch(0o755)
+        self.enterContext(unittest.mock.patch.dict(os.environ, IDXPORT=str(program)))
+        for end, said, code in ("true", "no report", None), ("exit 1", "exit code 1", 1), ("kill -9 $$", "by SIGKILL", None):
+            program.write_text(f"#!/bin/sh\n{end}")
+            with unittest.mock.patch("sys.unraisablehook") as unclosed, self.assertRaisesRegex(idxport.IdxError, said) as caught:
+                idxport.save(path, image=images)
+            self.assertEqual((caught.exception.exit, unclosed.mock_calls), (code, []))
         self.assertEqual(self.programs(), [])
 
 
@@ -296,6 +306,7 @@ class Scan(Case):
         for columns, names in (("label", ["label"]), (["label", "image"], ["label", "image"])):
             self.assertEqual(idxport.scan(FASHION, split="test", columns=columns).schema.names, names)
         self.assertRaisesRegex(ValueError, "only once", idxport.scan, "label=-")
+        self.assertRaisesRegex(idxport.IdxError, "found one slash", idxport.scan, Path("s3://b/k"))
         for whole in {"transpose": True}, {"expect": "image,label"}, {"layout": "huggingface", "label_column": "label", "columns": "image,label"}:
             self.assertEqual(len(idxport.scan(FASHION, split="test", **whole)), 1000)
         self.assertRaisesRegex(ValueError, "columns=.* is empty", idxport.scan, FASHION, split="test", columns=[])

@@ -17,23 +17,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from typing import IO, Any
+    from typing import IO, Any, SupportsIndex
 
     from typing_extensions import TypeAlias
 
 # An input, a choice of rows, or the value of an option. A list is an option that is given several times.
-Path: TypeAlias = "str | os.PathLike[str]"
+Path: TypeAlias = "str | bytes | os.PathLike[str] | os.PathLike[bytes]"
 Rows: TypeAlias = "str | slice | range"
-Option: TypeAlias = "bool | float | Path | slice | range | Sequence[float | Path] | None"
+Option: TypeAlias = "bool | float | SupportsIndex | Path | slice | range | Sequence[float | SupportsIndex | Path] | None"
 
 # Between the elements of a list that is one value of its flag. Names of columns may begin with spaces: one after a comma does not count.
 _JOINED = {"shape": "x", "resize": "x", "to": ",", "columns": ", "}
-
-# Of URLs. The program refuses those with one slash, which pathlib makes.
-_SCHEMES = {"s3", "gs", "http", "https"}
-
-# Options that are paths, beside the inputs.
-_PATHS = {"output", "classes"}
 
 # Options without a value, in the words of messages.
 _SWITCHES = {"overwrite", "if_changed", "verify", "transpose", "grey", "salvage", "stratify", "shuffle", "class_column"}
@@ -149,7 +143,9 @@ class Program(contextlib.AbstractContextManager["Program"]):
         except subprocess.TimeoutExpired:  # for example a read that blocks in the kernel
             self._process.kill()
             self._process.wait()
-        self._said.close()
+        for file in filter(None, (self.stdin, self._said)):
+            with contextlib.suppress(OSError):  # of what it did not read
+                file.close()
 
     def finish(self, output: bytes = b"") -> dict[str, Any]:
         """Wait for the end, and return the report of --json: in `output`, or on standard error if that is data. Raises IdxError if the program failed."""
@@ -212,8 +208,8 @@ def _result(code: int, output: bytes, said: bytes) -> dict[str, Any]:
     if error := report.get("error"):
         hint, path, offset = map(error.get, ("hint", "path", "offset"))
         raise IdxError(in_python(error["message"]), error["exit"], error["code"], hint=hint and in_python(hint), path=path, offset=offset)
-    how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"failed with exit code {code}"
-    raise IdxError(f"idxport {how}: {said.decode(errors='replace').strip()}", code)
+    how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"failed with exit code {code}" if code else "wrote no report"
+    raise IdxError(f"idxport {how}: {said.decode(errors='replace').strip()}", code if code > 0 else None)
 
 
 # What may stand between the code of a user and the program.
@@ -251,7 +247,9 @@ def arguments(name: str, inputs: Sequence[Path], options: dict[str, Option]) -> 
             continue
         if key == "rows" and not isinstance(value, (str, slice, range)):
             raise TypeError(f"rows={value!r:.80}: expected slice(0, 100), range(100) or '0:100'; for other rows, index the arrays")
-        text_of: Callable[[Any], str] = expanded if key in _PATHS else _text
+        if key == "classes" and not isinstance(value, (str, bytes, os.PathLike)):
+            raise TypeError(f"classes={value!r:.80}: expected the path of a file, with the name of one class in each line")
+        text_of: Callable[[Any], str] = expanded if key in ("output", "classes") else _text
         texts = [text_of(value)] if isinstance(value, (str, bytes, os.PathLike, range)) or not isinstance(value, Sequence) else [*map(text_of, value)]
         if not texts and key != "where":
             raise ValueError(f"{key}={value!r} is empty, expected one value or more")
@@ -261,14 +259,14 @@ def arguments(name: str, inputs: Sequence[Path], options: dict[str, Option]) -> 
     return [find_program(), name, *flags, "--json", "--quiet", "--", *map(expanded, inputs)]
 
 
-def expanded(path: bytes | Path) -> str:
+def expanded(path: Path) -> str:
     """A path, NAME=PATH or FORMAT=PATH, with ~ for the home folder replaced, as pandas, polars and pyarrow do."""
     name, equals, file = os.fsdecode(path).partition("=~")
     is_named = equals and not {"/", os.sep} & set(name) and not os.path.lexists(path)
     return name + "=" + os.path.expanduser(f"~{file}") if is_named else os.path.expanduser(os.fsdecode(path))
 
 
-def _text(value: bool | float | bytes | Path | slice | range) -> str:
+def _text(value: bool | float | Path | slice | range) -> str:
     if isinstance(value, (slice, range)):
         if value.step not in (None, 1):
             raise ValueError(f"rows={value!r}: the step must be 1; take every n-th row of the arrays instead: [::n]")
@@ -296,15 +294,15 @@ def lasting(inputs: Sequence[Path], options: dict[str, Option]) -> tuple[list[st
     return [_absolute(each) for each in inputs], options
 
 
-def _absolute(path: bytes | Path) -> str:
-    """FILE, NAME=FILE or a URL, with the path from the root. It is a FILE if there is one of that name."""
+def _absolute(path: Path) -> str:
+    """FILE, NAME=FILE or a URL, also with the one slash that pathlib leaves, with the path from the root. It is a FILE if there is one of that name."""
     text = expanded(path)
     name, equals, file = text.partition("=")
     if not file or os.path.lexists(text) or not name.replace("-", "_").isidentifier():
         name, equals, file = "", "", text
     if file == "-":
         raise ValueError("standard input can be read only once, but a scan is read as often as it is asked: use load, or a file")
-    return text if not file or "://" in file or file.partition(":/")[0] in _SCHEMES or os.path.isabs(file) else name + equals + os.path.join(os.getcwd(), file)
+    return text if not file or ":/" in file or os.path.isabs(file) else name + equals + os.path.join(os.getcwd(), file)
 
 
 def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> list[str]:

@@ -7,7 +7,7 @@ import os
 import re
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ._program import TYPE_CHECKING, IdxError, Option, Path, Program, arguments, expanded, needs
 from ._read import with_folder
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
 
-def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None = None, overwrite: bool = False, **arrays: Any) -> None:
+def save(path: Path, *, classes: Sequence[str] | Mapping[int, str] | None = None, split: str | None = None, overwrite: bool = False, **arrays: Any) -> None:
     """Write arrays as IDX files, or in the format that the extension of `path` names, complete or not at all.
 
     Raises IdxError, TypeError or ValueError if nothing was written.
@@ -27,7 +27,7 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
         For one array, a file such as ``train-images-idx3-ubyte.gz``; for several, a folder that gets a
         file for each, or a file whose format holds them all: ``train.parquet``, ``train.csv.gz``.
     classes
-        The names of the labels, for formats that can store them.
+        The names of the labels 0, 1, …, in a list or by label, for formats that can store them.
     split
         The split that the files in a folder are named after: ``"train"``.
     overwrite
@@ -89,7 +89,7 @@ def save(path: Path, *, classes: Sequence[str] | None = None, split: str | None 
             with Program(arguments("convert", inputs, options), feed=largest != "") as program:
                 if program.stdin is not None:  # a pipe saves a copy
                     with contextlib.suppress(BrokenPipeError):  # the program says why
-                        columns[largest] = _write(program.stdin, columns[largest])
+                        _held = _write(program.stdin, columns[largest])
                         program.stdin.close()
                 program.finish(program.stdout.read())
         except IdxError as error:  # names files that nobody knows, and the path as convert does
