@@ -103,6 +103,7 @@ class Load(Case):
         for some in slice(10, 20), slice(-5, None), range(5):
             np.testing.assert_array_equal(idxport.load(FASHION, split="test", rows=some)["image"], images[some])
         self.assertRaisesRegex(TypeError, "path of a file", idxport.load, FASHION, classes=["a"])
+        self.assertEqual(idxport.load(ROOT / "testdata/foreign/grey-plain", resize=(3, 5))["image"].shape[1:], (5, 3))  # wide and high, as in PIL
         for rows in (slice(None, None, 2), slice(0, 10, -1), range(0, 10, 2), range(3, -1), range(-3, 0), [0, 1], []):
             self.assertRaisesRegex((ValueError, TypeError), "the step must be 1|from 0 on|expected slice", idxport.load, FASHION, split="test", rows=rows)
         np.testing.assert_array_equal(idxport.load(FASHION, split="test", where=["label=3-7", "label!=5"])["image"], images[np.isin(labels, [3, 4, 6, 7])])
@@ -177,6 +178,8 @@ class Save(Case):
         self.assertEqual([each["image"][0].tolist() for each in (digits, photos)], images[[0, -1]].tolist())
         again = idxport.load(FASHION, classes=self.folder / "digits/photos-classes.txt")
         self.assertEqual((digits.classes, photos.classes, again.classes), ([], names, names))
+        with unittest.mock.patch("os.getcwd", return_value=str(self.folder / "digits")):
+            self.assertEqual(len(idxport.scan(FASHION, split="test", classes="photos-classes.txt")), 1000)
         path = self.folder / "emnist-letters-train.parquet"  # whose own images are transposed
         idxport.save(os.fsencode(path), image=images, label=labels, classes=dict(enumerate("\ufeffbcdefghij")))
         with unittest.mock.patch.dict(os.environ, HOME=str(self.folder)):

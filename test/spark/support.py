@@ -30,10 +30,7 @@ HERE = Path(__file__).resolve().parent
 MNIST = HERE.parent.parent / "data" / "mnist"
 
 # The data types of IDX, and what Spark sees.
-DTYPES = {
-    **{"uint8": "smallint", "int8": "tinyint", "int16": "smallint"},
-    **{"int32": "int", "float32": "float", "float64": "double"},
-}
+DTYPES = {"uint8": "smallint", "int8": "tinyint", "int16": "smallint", "int32": "int", "float32": "float", "float64": "double"}
 
 
 def random(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
