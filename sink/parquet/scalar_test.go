@@ -193,8 +193,7 @@ func TestScalarEncodings(t *testing.T) {
 			t.Errorf("%s: found a dictionary of %d entries, expected %d", test.name, found, test.dictionary)
 		}
 		pages := m.EncodingStats[len(m.EncodingStats)-1]
-		if want := int32((group.NumRows + 19_999) / 20_000); pages.PageType != format.DataPage ||
-			pages.Count != want {
+		if want := int32((group.NumRows + 19_999) / 20_000); pages.PageType != format.DataPage || pages.Count != want {
 			t.Errorf("%s: found %+v, expected %d data pages", test.name, pages, want)
 		}
 	}
@@ -305,8 +304,7 @@ func TestNames(t *testing.T) {
 			}
 			for _, group := range f.Metadata().RowGroups {
 				m := group.Columns[1].MetaData
-				if found := fmt.Sprintf("%s %s", m.Statistics.MinValue,
-					m.Statistics.MaxValue); found != test.bounds {
+				if found := fmt.Sprintf("%s %s", m.Statistics.MinValue, m.Statistics.MaxValue); found != test.bounds {
 					t.Errorf("%s: found the bounds %s, expected %s", name, found, test.bounds)
 				}
 				if indexed := group.Columns[1].ColumnIndexOffset != 0; indexed != (test.bounds != " ") {

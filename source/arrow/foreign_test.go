@@ -47,8 +47,7 @@ func TestForeign(t *testing.T) {
 					o.Columns = []string{"label", "image"}
 				}
 				// bytes of an unknown type
-				if strings.HasSuffix(name, "-without-type") || name == "binary-view-long" ||
-					name == "polars-binary" {
+				if strings.HasSuffix(name, "-without-type") || name == "binary-view-long" || name == "polars-binary" {
 					o.DType, o.Shape = idx.Uint8, want.Columns[0].Shape
 				}
 				table := must.Get(open(o))(t)

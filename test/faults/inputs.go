@@ -154,8 +154,7 @@ func (b *bench) judgeChanged(t *try, second tree) (wrong []string, mixed bool) {
 	}
 	is := got.under("out.arrow")
 	switch {
-	case maps.Equal(is, b.after.under("out.arrow")),
-		len(second) > 0 && maps.Equal(is, second.under("out.arrow")):
+	case maps.Equal(is, b.after.under("out.arrow")), len(second) > 0 && maps.Equal(is, second.under("out.arrow")):
 		if t.end.code != 0 {
 			wrong = append(wrong, fmt.Sprintf("new, but %v", t.end))
 		}

@@ -40,8 +40,7 @@ func check(t testing.TB, d *zstd.Decoder, e *Encoder, page []byte) []byte {
 			t.Fatalf("checksum %v: %d bytes were decoded to %d bytes: %v", e.Checksum, len(page), len(found), err)
 		}
 		var header zstd.Header
-		if err := header.Decode(rest); err != nil || !header.HasFCS ||
-			header.FrameContentSize != uint64(len(page)) ||
+		if err := header.Decode(rest); err != nil || !header.HasFCS || header.FrameContentSize != uint64(len(page)) ||
 			header.HasCheckSum != e.Checksum || header.WindowSize != maxBlock {
 			t.Errorf("found the header %+v of %d bytes (%v)", header, len(page), err)
 		}
