@@ -311,33 +311,37 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestEndlessLists has servers whose lists have no end: in pages, in one page, and without
-// entries.
+// TestEndlessLists has servers whose lists have no end, and exceed each of the limits in turn.
 func TestEndlessLists(t *testing.T) {
 	t.Parallel()
-	for name, page := range map[string]string{
-		"pages":         strings.Repeat("<Contents><Key>x/y</Key></Contents>", 1000),
-		"one page":      strings.Repeat("<Contents><Key>x/y</Key></Contents>", 600_000),
-		"empty entries": strings.Repeat("<Contents/>", 60_000),
-		"nothing":       "",
-		"padding":       "<!--" + strings.Repeat("p", 2<<20) + "-->",
-		"long keys":     "<Contents><Key>x/" + strings.Repeat("y", 1<<20) + "</Key></Contents>",
+	for name, c := range map[string]struct {
+		page     string
+		requests int64
+	}{
+		"entries":   {strings.Repeat("<Contents><Key>x/y</Key></Contents>", 1000), maxEntries/1000 + 1},
+		"pages":     {"", maxPages},
+		"bytes":     {"<!--" + strings.Repeat("p", maxAnswer/2) + "-->", maxList / (maxAnswer / 2)},
+		"one page":  {"<!--" + strings.Repeat("p", maxAnswer) + "-->", 1},
+		"many tags": {strings.Repeat("<Contents/>", maxTags), 1},
 	} {
 		var asked atomic.Int64
 		server := webServer(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			asked.Add(1)
 			_, _ = io.WriteString(w, "<ListBucketResult><IsTruncated>true</IsTruncated>"+
-				"<NextContinuationToken>t</NextContinuationToken>"+page+"</ListBucketResult>")
+				"<NextContinuationToken>t</NextContinuationToken>"+c.page+"</ListBucketResult>")
 		}))
 		s := &Store{Options: quick}
 		const bucket = "s3://bkt/x/?anonymous=true&use_path_style=true&endpoint="
 		folder := must.Get(s.ParseArg(bucket + url.QueryEscape(server)))(t)
 		_, err := s.ReadDir(t.Context(), folder, 0)
 		refuses(t, name, err, fault.IO, "too long", "")
-		if n := asked.Load(); n > maxPages || name == "padding" && n > maxList>>21 || name == "empty entries" && n > 1 {
-			t.Errorf("%s: found %d requests", name, n)
+		if n := asked.Load(); n != c.requests {
+			t.Errorf("%s: found %d requests, expected %d", name, n, c.requests)
 		}
-		if entries, err := s.ReadDir(t.Context(), folder, 5); name == "pages" && (err != nil || len(entries) != 5) {
+		if name != "entries" {
+			continue
+		}
+		if entries, err := s.ReadDir(t.Context(), folder, 5); err != nil || len(entries) != 5 {
 			t.Errorf("the first 5: found %d, %v", len(entries), err)
 		}
 	}
