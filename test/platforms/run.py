@@ -39,8 +39,8 @@ TESTED = ["386", "s390x"]
 # thousands of programs.
 PACKAGES = """
     internal/compressed internal/compressed/inflate internal/compressed/pagezstd
-    internal/png internal/sheet schema sink/arrow internal/compare sink/csv sink/idx internal/images internal/layout sink/parquet internal/parts sink/png internal/summary sink/tar
-    source source/arrow source/csv source/flat source/idx source/npy source/parquet source/picture source/png
+    internal/jpeg internal/jpeg/samples internal/resample internal/png internal/sheet schema sink/arrow internal/compare sink/csv sink/idx internal/images internal/layout sink/parquet internal/parts sink/png internal/summary sink/tar
+    source source/arrow source/columnar source/csv source/flat source/idx source/npy source/parquet source/picture source/png
 """
 # Of these, packages whose tests read data through arrow-go's arrays, which have the machine's order of bytes; our
 # data are little-endian everywhere. The corpus compares the files, and source/arrow refuses to read there.
