@@ -138,8 +138,8 @@ func (f *file) Next(i int, skip int64) (*columnar.Chunk, error) {
 	}
 	if l.row += chunk.Entries / l.entries; l.row == b.rows {
 		l.passed, l.row = l.passed+1, 0
-		for b.passed++; len(f.batches) > 0 && f.batches[0].passed == len(f.leaves); f.dropped++ {
-			f.batches = f.batches[1:]
+		if b.passed++; b.passed == len(f.leaves) { // then b is the first one
+			f.batches, f.dropped = f.batches[1:], f.dropped+1
 		}
 	}
 	return chunk, nil

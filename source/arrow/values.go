@@ -120,9 +120,7 @@ func values(a arrow.Array) (v columnar.Values) {
 	default:
 		v.Number = source.NumberNamed(a.DataType().Name())
 		size, d := v.Number.Size(), a.Data()
-		if a.Len() > 0 {
-			v.Data = d.Buffers()[1].Bytes()[d.Offset()*size:][:a.Len()*size]
-		}
+		v.Data = d.Buffers()[1].Bytes()[d.Offset()*size:][:a.Len()*size]
 	}
 	return v
 }

@@ -79,7 +79,8 @@ func Resolve(f Input) (*Resolved, error) {
 	}
 	wants := r.Options.Wants(columns)
 	for _, g := range slices.DeleteFunc(groups, func(g flat.Field) bool { return !wants(g.Name) }) {
-		if err := r.leave(&r.Fields[g.Columns[0]], r.group(g)); err != nil {
+		f := &r.Fields[g.Columns[0]]
+		if err := fault.Place(r.group(g), f.Name, -1, -1); err != nil && !r.omit(f, err) {
 			return nil, err
 		}
 	}
@@ -117,7 +118,6 @@ func (r *resolver) add(c Column) error {
 	if f.Number > source.NumberBool && !f.dtype().Valid() && !r.Options.DType.Valid() {
 		r.note("column %s: %s becomes %s, as IDX has no such type; --dtype narrows integers", c.Name, f.Number, c.DType)
 	}
-	c.Origin = source.Base(r.Path)
 	r.Columns = append(r.Columns, c)
 	return nil
 }
@@ -126,23 +126,22 @@ func (r *resolver) note(format string, args ...any) {
 	r.Notes = append(r.Notes, r.Path+": "+fmt.Sprintf(format, args...))
 }
 
-// leave leaves out f if err says that IDX cannot hold it: this matters only if the column is
-// wanted. It returns other errors, such as those of damage, and nil.
-func (r *resolver) leave(f *Field, err error) error {
-	err = fault.Place(err, f.Name, -1, -1)
+// omit leaves out f, and returns true, if err says that IDX cannot hold it: this matters only if
+// the column is wanted. Other errors, such as those of damage, are errors of the whole file.
+func (r *resolver) omit(f *Field, err error) bool {
 	e, ok := errors.AsType[*fault.Error](err)
 	if !ok || errors.Is(err, ErrNoRows) || !errors.Is(err, fault.Unsupported) && !errors.Is(err, fault.Usage) {
-		return err
+		return false
 	}
 	r.Omitted = append(r.Omitted, source.Omission{Column: f.Name, Type: f.Type, Why: e.Msg, Err: fault.In(r.Path, err)})
-	return nil
+	return true
 }
 
 // group adds the column that the fields of g become.
 func (r *resolver) group(g flat.Field) (err error) {
 	first := &r.Fields[g.Columns[0]]
 	c := Column{Fields: g.Columns, Entries: 1, Bytes: first.Kind >= Bytes,
-		Column: source.Column{Name: g.Name, DType: r.dtype(first), Shape: g.Shape}}
+		Column: source.Column{Name: g.Name, DType: r.dtype(first), Shape: g.Shape, Origin: source.Base(r.Path)}}
 	switch {
 	case first.Kind != Bytes && first.isExtension(): // which says more than the numbers do
 		err = ofExtension(first)

@@ -129,7 +129,7 @@ func (t *table) Close() error             { return t.file.Close() }
 // Skip skips n rows. It does not decode them, and reads chunks only if other rows are in them.
 func (t *table) Skip(n int64) error {
 	for i := range t.leaves {
-		_, rows, err := t.take(i, n, true)
+		rows, err := t.take(i, n, nil)
 		if err == nil && rows < n {
 			err = fault.New(fault.Usage, "no such rows: skip %d rows after the last", n-rows)
 		}
@@ -150,14 +150,14 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		taken, rows, err := t.take(i, max(want, 1), false) // one more at the end finds those that have not ended
-		if pieces[i] = taken; err == nil && (i > 0 && rows != want || t.next+rows < min(t.next+want, known)) {
+		rows, err := t.take(i, max(want, 1), &pieces[i]) // one more at the end finds those that have not ended
+		if early := rows < want && t.next+rows < known; err == nil && (early || i > 0 && rows != want) {
 			err = fault.New(fault.Malformed, "found columns of different lengths: row %d is not in all of them",
 				t.next+min(rows, want))
 		}
 		if err != nil {
 			// An error in the pieces is the cause: a list of another length moves all after it.
-			return fault.In(t.path, cmp.Or(use(taken, nil, 0, func([]byte, int, Values) error { return nil }), err))
+			return fault.In(t.path, cmp.Or(use(pieces[i], nil, 0, func([]byte, int, Values) error { return nil }), err))
 		}
 		want = rows
 	}
@@ -173,32 +173,35 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	return nil
 }
 
-// take passes up to n rows of leaf i. It returns their pieces, unless skipped, and their number.
-func (t *table) take(i int, n int64, skipped bool) (pieces []piece, rows int64, err error) {
+// take passes up to n rows of leaf i, and counts them. It adds them to pieces, unless that is nil.
+func (t *table) take(i int, n int64, pieces *[]piece) (rows int64, err error) {
 	defer fault.Recovered(&err)
 	l := &t.leaves[i]
-	left := n * l.perRow
+	left, unread := n*l.perRow, int64(0)
 	for left > 0 {
+		if pieces == nil {
+			unread = left
+		}
 		if l.chunk == nil || l.used == l.chunk.Entries {
-			l.chunk, err = t.file.Next(i, map[bool]int64{true: left}[skipped])
+			l.chunk, err = t.file.Next(i, unread)
 			l.used = 0
 		}
 		if err == io.EOF {
 			break
 		} else if err != nil {
-			return pieces, 0, err
+			return 0, err
 		}
 		k := min(left, l.chunk.Entries-l.used)
-		if !skipped {
-			pieces = append(pieces, piece{l.chunk, int(l.used), int(k)})
+		if pieces != nil {
+			*pieces = append(*pieces, piece{l.chunk, int(l.used), int(k)})
 		}
 		l.used, left = l.used+k, left-k
 	}
 	if part := left % l.perRow; part != 0 {
-		return pieces, 0, fault.New(fault.Malformed, "the last list has %d elements, expected %d as in the first row",
+		return 0, fault.New(fault.Malformed, "the last list has %d elements, expected %d as in the first row",
 			l.perRow-part, l.perRow)
 	}
-	return pieces, n - left/l.perRow, nil
+	return n - left/l.perRow, nil
 }
 
 // use calls f with the n entries of each of pieces, and their part of dst, which has size bytes for

@@ -118,7 +118,7 @@ func (r *runs) match(pattern []byte, pos, n int) (matched int, mismatch byte, er
 func (r *runs) matchRows(pattern []byte, perRow, pos, n int) (matched int, err error) {
 	if pos == 0 && n >= 2*perRow && r.left == 0 {
 		before := r.src
-		if matched, _, err = r.match(pattern, 0, perRow); err != nil || matched < perRow {
+		if matched, _, err = r.match(pattern, 0, perRow); matched < perRow { // also for an error
 			return matched, err
 		}
 		encoded := before[:len(before)-len(r.src)]
