@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
@@ -164,6 +165,7 @@ func TestConvertedTypesAlone(t *testing.T) {
 func TestRefusedFooters(t *testing.T) {
 	t.Parallel()
 	type footer = format.FileMetaData
+	decimal, time := new(format.DecimalType), thrift.New(deprecated.TimeMillis)
 	chunk := func(f *footer) *format.ColumnChunk { return &f.RowGroups[0].Columns[0] }
 	whole := must.Get(os.ReadFile("testdata/pyarrow-list.parquet"))(t)
 	with := func(at int, text string) []byte {
@@ -196,11 +198,16 @@ func TestRefusedFooters(t *testing.T) {
 		"0 columns":                           func(f *footer) { f.Schema = f.Schema[len(f.Schema)-1:] },
 		"found a schema of 4 elements":        func(f *footer) { f.Schema = f.Schema[:4] },
 		"found a schema of 6 elements":        func(f *footer) { f.Schema = append(f.Schema, f.Schema[4]) },
-		"values of the type DECIMAL(5,1)":     func(f *footer) { f.Schema[4] = decimal },
+		"of the type DECIMAL(":                func(f *footer) { f.Schema[4].LogicalType.Value = decimal },
+		"of the type DATE":                    func(f *footer) { f.Schema[4].LogicalType.Value = new(format.DateType) },
+		"INT64 (converted type 7)":            func(f *footer) { f.Schema[4].ConvertedType = time },
 		"expected the children of all groups": func(f *footer) { f.Schema[0].NumChildren.V++ },
 	} {
 		files[want] = edited(t, "pyarrow-list", change)
 	}
+	files["BYTE_ARRAY (converted type 5)"] = edited(t, "pyarrow-binary", func(f *footer) {
+		f.Schema[1].ConvertedType = thrift.New(deprecated.Decimal)
+	})
 	for want, file := range files {
 		table, err := fromBytes(file, source.ReadOptions{})
 		if err == nil {
@@ -211,9 +218,6 @@ func TestRefusedFooters(t *testing.T) {
 		}
 	}
 }
-
-var decimal = format.SchemaElement{Name: "label", Type: thrift.New(format.Int64),
-	LogicalType: format.LogicalType{Value: &format.DecimalType{Scale: 1, Precision: 5}}}
 
 // TestPanicsInFooters has a panic while the footer is read, such as one of a decoder.
 func TestPanicsInFooters(t *testing.T) {

@@ -139,6 +139,7 @@ def pyarrow_bad():
     nested = IMAGES.reshape(-1, *SHAPE).tolist()
     ragged = [[v[0] + v[1][:1], v[1][1:], v[2]] if k == 70 else v for k, v in enumerate(nested)]
     write("bad-ragged-nested", pa.array(ragged, pa.list_(uint8)))
+    write("bad-ragged-first", pa.array(ragged[70:] + ragged[:70], pa.list_(uint8)))
     write("bad-null-label", pa.array(rows, uint8), label=[None if k == 70 else k for k in range(ROWS)])
     write("bad-large-label", pa.array(rows, uint8), label=[1 << 40 if k == 70 else k for k in range(ROWS)])
     write("bad-text", pa.array(rows, uint8), label=["a"] * ROWS)
