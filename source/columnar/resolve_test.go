@@ -91,6 +91,8 @@ func TestResolve(t *testing.T) {
 		"numbers by their metadata":       {fields: two("[]"), want: "x0 uint8 [], x1 uint8 []"},
 		"elements of two types": {want: "y uint8 []",
 			fields: []Field{number("x0", u8), number("x1", source.NumberFloat32), number("y", u8)}},
+		"numbers beside those of an extension type": {want: "x0 uint8 []",
+			fields: append(numbered(u8), with(number("x1", u8), extension("pandas.period"))...)},
 		"a name that ends like an index": {fields: []Field{number("x__", u8)}, want: "x__ uint8 []"},
 		"elements that are narrowed": {fields: numbered(u8, i16, i64),
 			options: source.ReadOptions{DType: idx.Uint8}, want: "x uint8 [3]"},
@@ -127,10 +129,12 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s: found %q with the notes %q, expected %q and %q", name, got, notes, test.want, test.note)
 		}
 	}
-	stale, err := Resolve(Input{Fields: with(list, metadata("", "[3,4]")), First: sample{lengths: []int{16}},
-		Meta: map[string]string{source.HubKey: `{"info":{"features":{"x":{"feature":{"names":["a","N/A"]}}}}}`,
-			source.ClassesKey("x"): `["a",""]`}})
-	if err != nil || !stale.Columns[0].Listed || !slices.Equal(stale.Columns[0].Classes, []string{"a", ""}) {
+	stale, err := Resolve(Input{First: sample{lengths: []int{16}},
+		Fields: append(with(list, metadata("", "[3,4]")), numbered(u8, u8)...),
+		Meta: map[string]string{source.ClassesKey("x"): `["a",""]`, source.HubKey: `{"info":{"features":{
+			"x":{"feature":{"names":["a","N/A"]}},"x0":{"names":["b"]},"x1":{"names":["c"]}}}}`}})
+	if err != nil || len(stale.Columns) != 3 || !stale.Columns[0].Listed ||
+		!slices.Equal(stale.Columns[0].Classes, []string{"a", ""}) {
 		t.Errorf("found %v and %v, expected a list of no known shape, and the class a", err, stale)
 	}
 }

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -119,10 +120,7 @@ func checkForeign(t *testing.T, path string, f foreign) {
 		f.shape = flat
 	}
 	image := source.Column{Name: "image", DType: max(f.image, idx.Uint8), Shape: f.shape}
-	label := source.Column{Name: "label", DType: f.label}
-	if f.label == 0 {
-		label.DType = idx.Int32
-	}
+	label := source.Column{Name: "label", DType: cmp.Or(f.label, idx.Int32)}
 	columns := []source.Column{image, label}
 	labels := func(row, _ int) float64 { return float64(row % 10) }
 	data := [][]byte{encode(image.DType, 12, f.value), encode(label.DType, 1, labels)}

@@ -55,8 +55,7 @@ var encodings = map[string]encoded{
 		"\x00\x01", 2, 0},
 	// 7 5 3 1 2 3 4 5, as there: blocks of 8 in 1 miniblock, 8 values, the first 7; least
 	// difference −2; differences 0 0 0 3 3 3 3 of 2 bits.
-	"differences": {format.Int32, format.DeltaBinaryPacked, 8, "\x08\x01\x08\x0e\x03\x02\xc0\x3f", eightInt32, "", 0,
-		0},
+	"deltas": {format.Int32, format.DeltaBinaryPacked, 8, "\x08\x01\x08\x0e\x03\x02\xc0\x3f", eightInt32, "", 0, 0},
 	// 1 2 3, as there: all differences are the least, so they take no bits.
 	"equal differences": {format.Int64, format.DeltaBinaryPacked, 3, "\x08\x01\x03\x02\x02\x00", threeInt64, "", 0, 0},
 	"split bytes": {format.Float, format.ByteStreamSplit, 2, "\xaa\x00\xbb\x11\xcc\x22\xdd\x33",
@@ -133,12 +132,12 @@ func TestRefusedEncodings(t *testing.T) {
 		{"indices of bytes", "\x02\x04\x02", "index 2, expected"},
 		{"indices", "\x21\x04\x02", "at most 32 bits"},
 		{"indices", "\x02" + string(binary.AppendUvarint(nil, 1<<32)) + "\x01", "end too early"}, // a run of 2³¹
-		{"differences", wide, "end too early"},                                                   // 65 bits
-		{"differences", "\x08\x00\x08\x0e\x03\x02\xc0\x3f", "header of delta"},                   // no miniblocks
-		{"differences", "\x00\x01\x08\x0e\x03\x02\xc0\x3f", "header of delta"},                   // blocks of none
-		{"differences", "\x08\x02\x08\x0e\x03\x02\xc0\x3f", "header of delta"},                   // miniblocks of 4
-		{"differences", huge + "\x01\x08\x0e\x03\x02\xc0\x3f", "header of delta"},
-		{"differences", "\x08\x01" + huge + "\x0e\x03\x02\xc0\x3f", "that of 8 values"},
+		{"deltas", wide, "end too early"},                                                        // 65 bits
+		{"deltas", "\x08\x00\x08\x0e\x03\x02\xc0\x3f", "header of delta"},                        // no miniblocks
+		{"deltas", "\x00\x01\x08\x0e\x03\x02\xc0\x3f", "header of delta"},                        // blocks of none
+		{"deltas", "\x08\x02\x08\x0e\x03\x02\xc0\x3f", "header of delta"},                        // miniblocks of 4
+		{"deltas", huge + "\x01\x08\x0e\x03\x02\xc0\x3f", "header of delta"},
+		{"deltas", "\x08\x01" + huge + "\x0e\x03\x02\xc0\x3f", "that of 8 values"},
 		{"plain bytes", "\xff\xff\xff\xff" + lengths, "end too early"},
 	} {
 		e := encodings[c.base]
