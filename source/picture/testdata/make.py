@@ -80,7 +80,8 @@ def other(name, image, mode=None, **options):
 for name, array in ("grey", greys), ("rgb", colors):
     other(f"{name}.jpg", Image.fromarray(array), quality=95, subsampling=0)
     other(f"{name}.bmp", Image.fromarray(array))
-    other(f"{name}.tif", Image.fromarray(array), compression="tiff_lzw")
+    tags = {"grey": {}, "rgb": {266: 1, 317: 2}}[name]  # the usual order of bits, differences
+    other(f"{name}.tif", Image.fromarray(array), compression="tiff_lzw", tiffinfo=tags)
 other("progressive.jpg", Image.fromarray(colors), quality=95, subsampling=0, progressive=True)
 other("lossless.webp", Image.fromarray(colors), lossless=True)
 other("lossy.webp", Image.fromarray(np.dstack([smooth * 2] * 3).astype(np.uint8)), quality=95)  # from black to white
