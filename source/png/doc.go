@@ -22,5 +22,5 @@
 //     warning lists. Errors: no UTF-8, one folder or images, an empty one, other numbers or lists.
 //
 // Links that lead out of the folder are errors, and so are images that are no regular files, and
-// files that may have the labels of images that have none. All names and labels are in memory.
+// files or names, as of cat.0.png and dog.1.png, that may have the labels of images that have none.
 package png

@@ -42,6 +42,7 @@ func (t *table) findLabels(o source.ReadOptions) error {
 		label.Name, label.Label = names[0], true // which sink/png writes first
 	}
 	wants := o.Wants(slices.Concat([]string{t.columns[0].Name, label.Name}, names))
+	first, last, hasNoWord := t.files[0], t.files[len(t.files)-1], func(f file) bool { return f.word() == "" }
 	var classes []string // named by the column class
 	switch labels := texts[label.Name]; {
 	case !wants(label.Name), labels == nil && t.folders[0] == "" && slices.ContainsFunc(names, text.NamesLabels): // y
@@ -58,9 +59,14 @@ func (t *table) findLabels(o source.ReadOptions) error {
 	case t.folders[0] == "" && t.beside != "":
 		err = t.inFile(t.beside, fault.New(fault.Usage, "found what may be labels, expected %s", schema.MetadataFile).
 			WithHint("write it with the columns file_name and label; or move this file away, or add --columns image"))
-	case t.folders[0] == "" && strings.Contains(t.files[len(t.files)-1].name, `\`): // which is no number, so last
-		err = t.inFile(t.files[len(t.files)-1].name, fault.New(fault.Malformed, "found a file of this name, expected "+
+	case t.folders[0] == "" && strings.Contains(last.name, `\`): // which is no number, so last
+		err = t.inFile(last.name, fault.New(fault.Malformed, "found a file of this name, expected "+
 			"a folder").WithHint("unpack the archive again with a program that knows those of Windows: unzip, 7z"))
+	case t.folders[0] == "" && first.word() != last.word() && !slices.ContainsFunc(t.files, hasNoWord):
+		err = fault.New(fault.Usage, "found names of images that may begin with labels, such as %s and %s, expected "+
+			"class folders", first.name, last.name).WithHint("if these are none, add --columns image; else move the "+
+			`images into folders: (cd %s && for f in ./*[0-9]*; do d="${f%%%%[0-9]*}"; d="${d%%(}"; d="${d%%[-._ ]}"; `+
+			`mkdir -p "$d"; mv "$f" "$d"; done)`, text.Path(t.path))
 	case t.folders[0] == "":
 		t.info.Notes = append(t.info.Notes, t.path+": images without labels, because there are no class folders")
 	default:
@@ -123,10 +129,13 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	case classes != nil:
 		places = schema.LabelsByName(schema.FolderNames(classes), classes)
 	default:
-		classes, places, err = all, schema.LabelsByName(all), t.inOrder(all, o)
+		if err := t.inOrder(all, o); err != nil {
+			return err
+		}
+		classes, places = all, schema.LabelsByName(all)
 	}
 	t.info.Classes = o.Classes != nil && classes != nil // else folders are named after numbers
-	return cmp.Or(err, t.addLabels(expected.Name, places, classes))
+	return t.addLabels(expected.Name, places, classes)
 }
 
 // addLabels adds a column of the labels of the class folders, by whose names places has them.
@@ -172,44 +181,57 @@ func (t *table) inOrder(all []string, o source.ReadOptions) error {
 	}
 	t.info.Warnings = append(t.info.Warnings, "class folders are numbered in the order of their names: "+
 		strings.Join(lines, ", ")+"; for other numbers, list the names in their order in a file: --classes FILE")
-	return cmp.Or(checkLists(t.path, all, o), checkLists(filepath.Join(t.path, ".."), all, o))
+	return cmp.Or(checkLists(t.path, all), checkLists(filepath.Join(t.path, ".."), all))
 }
 
-// listEntry matches a name in a list of classes, and the number or bullet by which it is sorted.
-var listEntry = text.Pattern(`(?m)^[\x{feff}\t "']*(?:(\d+|[-*])["'.)]?[\t :,;=]+)?[\["']*(.*?)["']*` +
+// listLine matches a name in a list of classes, and the number or bullet by which it is sorted.
+var listLine = text.Pattern(`(?m)^[\x{feff}\t "']*(?:(\d+|[-*])["'.)]?[\t :,;=]+)?[\["']*(.*?)["']*` +
 							`(?:[\t ]*[\t:,;=] *(\d+))?[\t\r ]*$`)
 var jsonSigns = text.Pattern(`^\s*\[|[{}\],]+\s*`) // between entries of JSON
 
-// checkLists returns an error if a text in dir lists these names, but not as the first labels.
-func checkLists(dir string, names []string, o source.ReadOptions) error {
+// labelsIn returns the labels of class folders by their places in a list, sorted by its numbers, or
+// nil if the text lacks a folder, or lists images, which repeat one, or counts, which exceed 1.
+func labelsIn(text []byte, folders []string) map[string]string {
+	if json.Valid(text) {
+		text = bytes.TrimSpace(jsonSigns().ReplaceAll(text, []byte("\n")))
+	}
+	type entry struct{ number, name string }
+	var list []entry
+	for _, m := range listLine().FindAllStringSubmatch(string(text), 1<<16) { // --classes has no more
+		list = append(list, entry{cmp.Or(m[1], m[3], "~"), m[2]}) // "~" is after all numbers
+	}
+	slices.SortStableFunc(list, func(a, b entry) int { return source.CompareNames(a.number, b.number) })
+	var names, cleaned []string
+	times := map[string]int{}
+	for _, e := range slices.Compact(list) {
+		names, cleaned = append(names, e.name), append(cleaned, schema.CleanName(e.name))
+		times[e.name]++
+	}
+	labels := schema.LabelsByName(cleaned, names)
+	isOther := func(folder string) bool { return labels[folder] == "" || times[folder] > 1 }
+	if first, _ := strconv.Atoi(list[0].number); first > 1 || slices.ContainsFunc(folders, isOther) {
+		return nil
+	}
+	return labels
+}
+
+// checkLists returns an error if a text in dir lists these class folders, but not as labels 0, 1, …
+func checkLists(dir string, folders []string) error {
 	files, _ := fs.Glob(os.DirFS(dir), "[^.]*")
-	left := int64(2e6)                                                           // bytes that are read
-	no := func(entry []string) string { return cmp.Or(entry[1], entry[3], "~") } // which is after numbers
-	for _, name := range slices.DeleteFunc(files, func(name string) bool { return !MayLabel(name) || o.Like != nil }) {
-		list := filepath.Join(dir, name)
-		if info, err := os.Stat(list); err != nil || !info.Mode().IsRegular() || info.Size() > left {
+	left := int64(2e6) // bytes that are read
+	for _, name := range slices.DeleteFunc(files, func(name string) bool { return !MayLabel(name) }) {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > left {
 			continue
 		}
-		content, _ := os.ReadFile(list)
+		content, _ := os.ReadFile(path)
 		left -= int64(len(content))
-		if json.Valid(content) {
-			content = bytes.TrimSpace(jsonSigns().ReplaceAll(content, []byte("\n")))
-		}
-		all := listEntry().FindAllStringSubmatch(string(content), 1<<16) // --classes has no more
-		slices.SortStableFunc(all, func(a, b []string) int { return source.CompareNames(no(a), no(b)) })
-		first, _ := strconv.Atoi(no(all[0])) // of labels, 0 or 1, or none; others are of counts
-		folders, lines, count := []string(nil), []string(nil), map[string]int{}
-		for _, e := range slices.CompactFunc(all, func(a, b []string) bool { return a[2] == b[2] && no(a) == no(b) }) {
-			folders, lines = append(folders, schema.CleanName(e[2])), append(lines, e[2])
-			count[e[2]]++ // a name of several labels is one of images
-		}
-		labels := schema.LabelsByName(folders, lines)
-		isOther := slices.ContainsFunc(names, func(name string) bool { return labels[name] == "" || count[name] > 1 })
-		for label, name := range names {
-			if found := labels[name]; found != strconv.Itoa(label) && !isOther && first < 2 {
+		labels := labelsIn(content, folders)
+		for label, folder := range folders {
+			if found := labels[folder]; labels != nil && found != strconv.Itoa(label) {
 				return fault.New(fault.Usage, "the class folder %s may be label %s, as in %s, or, by the order of "+
-					"names, %d", name, found, list, label).WithHint("give a list of names in the order of labels, "+
-					"such as --classes %s; or move this file away", text.Path(list))
+					"names, %d", folder, found, path, label).WithHint("give a list of names in the order of labels, "+
+					"such as --classes %s; or move this file away", text.Path(path))
 			}
 		}
 	}
@@ -219,14 +241,13 @@ func checkLists(dir string, names []string, o source.ReadOptions) error {
 // readClasses returns the content of the hidden file that sink/png writes, if there is one.
 func (t *table) readClasses() (own schema.ClassFolders, err error) {
 	text, err := t.root.ReadFile(schema.ClassesFile)
-	if err == nil {
-		err = json.Unmarshal(text, &own)
-	}
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return own, nil
+	} else if err = cmp.Or(err, json.Unmarshal(text, &own)); err != nil {
+		err = t.inFile(schema.ClassesFile, fault.New(fault.Malformed, "").Because(err).
+			WithHint("remove the file, and give the class names with --classes FILE"))
 	}
-	return own, t.inFile(schema.ClassesFile, fault.New(fault.Malformed, "").Because(err).
-		WithHint("remove the file, and give the class names with --classes FILE"))
+	return own, err
 }
 
 // readMetadata returns the columns of schema.MetadataFile but for file_name, or none if there is no

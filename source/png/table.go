@@ -99,6 +99,12 @@ type file struct {
 
 func (f file) path() string { return path.Join(f.folder, f.name) }
 
+// word returns what the name has before its first number, such as "cat" of Cat (1).jpg, or "".
+func (f file) word() string {
+	number := max(0, strings.IndexAny(f.name, "0123456789"))
+	return strings.ToLower(strings.TrimRight(f.name[:number], "-._ ("))
+}
+
 // list lists all images, in the order of the rows, and their class folders.
 func (t *table) list() error {
 	if err := t.visit(""); err != nil {
@@ -252,7 +258,10 @@ func (t *table) Decode(b *source.Raw) error {
 			buffer, err := <-t.buffers, error(nil)
 			for row := begun.Add(1) - 1; row < int64(b.Rows); row = begun.Add(1) - 1 {
 				f, record := t.files[b.First+row], b.Columns[0][int(row)*size:][:size:size]
-				if buffer, err = t.decode(record, f, buffer); err != nil {
+				if buffer, err = t.readFile(buffer, f, t.format.MaxFile()); err == nil {
+					_, err = t.format.Append(record[:0], buffer) // in its memory, which has the size of the record
+				}
+				if err != nil {
 					errs[row] = t.inFile(f.path(), fault.Place(err, "", b.First+row, -1))
 					begun.Store(int64(b.Rows))
 				}
@@ -265,13 +274,4 @@ func (t *table) Decode(b *source.Raw) error {
 		copy(b.Columns[i+1], data[b.First*int64(t.columns[i+1].DType.Size()):])
 	}
 	return cmp.Or(errs...)
-}
-
-// decode reads f into buffer and decodes it to record.
-func (t *table) decode(record []byte, f file, buffer []byte) (data []byte, err error) {
-	defer fault.Recovered(&err)
-	if data, err = t.readFile(buffer, f, t.format.MaxFile()); err == nil {
-		_, err = t.format.Append(record[:0], data) // in its memory, which has the size of the record
-	}
-	return data, err
 }

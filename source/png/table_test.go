@@ -140,6 +140,8 @@ func TestRefusals(t *testing.T) {
 			filepath.Join("train", "0") + ": found a folder in a class folder", "give the folder that holds class"},
 		{"images below a class folder", map[string]string{"0/a.png": good, "0/more/b.png": good}, fault.Malformed,
 			filepath.Join("0", "more") + ": found a folder in a class folder", "move it"},
+		{"names that may be labels", map[string]string{"Cat (1).png": good, "cat_2.png": good, "dog.0.png": good},
+			fault.Usage, "may begin with labels, such as Cat (1).png and dog.0.png", "--columns image; else move"},
 		{"images beside class folders", map[string]string{"0/1.png": good, "2.png": good}, fault.Malformed,
 			"found images beside the class folder 0, expected all in class folders", "move the images"},
 		{"a number without images", map[string]string{"0/a.png": good, "1/x.txt": ""}, fault.Malformed,
@@ -279,6 +281,8 @@ func TestLists(t *testing.T) {
 func TestOddFolders(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2)
+	open(t, makeFolder(t, map[string]string{"img_1.png": good, "IMG-2.png": good}), source.ReadOptions{}) // no classes
+	open(t, makeFolder(t, map[string]string{"a_1.png": good, "b.png": good, "c_1.png": good}), source.ReadOptions{})
 	for name, c := range map[string]struct {
 		files  map[string]string
 		labels string
