@@ -47,6 +47,7 @@ func TestPillowReadsTheSame(t *testing.T) {
 		"rgb.jpg": {3, 8, 2}, "progressive.jpg": {3, 8, 2}, "grey.bmp": {1, 8, 0}, "rgb.bmp": {3, 8, 0},
 		"grey.tif": {1, 8, 0}, "rgb.tif": {3, 8, 0}, "still.gif": {3, 8, 0}, "animated.gif": {3, 8, 0},
 		"lossless.webp": {3, 8, 0}, "opaque.webp": {3, 8, 0}, "lossy.webp": {3, 8, 6},
+		"lossy-red.webp": {3, 8, 2},
 	} {
 		file, want := fixture(t, name), fixture(t, name+".raw")
 		f := must.Get(Options{}.Describe(file))(t)
@@ -121,6 +122,7 @@ func TestRefusals(t *testing.T) {
 		"text":                 {[]byte("<html>"), unsupported, "begins with \"<html>\""},
 		"cut in the header":    {good[:20], truncated, "ends inside its PNG image"},
 		"cut in the pixels":    {good[:60], malformed, "not enough pixel data"},
+		"a line too few":       {withLines(0, 5, 4, make([]byte, 18)), malformed, "not enough pixel data"},
 		"a damaged pixel":      {changed(good, len(good)-20), malformed, "the PNG image is damaged"},
 		"a damaged header":     {changed(good, 20), malformed, "invalid checksum"},
 		"a damaged size":       {changed(good, 36), malformed, "the PNG image is damaged"},

@@ -85,6 +85,7 @@ for name, array in ("grey", greys), ("rgb", colors):
 other("progressive.jpg", Image.fromarray(colors), quality=95, subsampling=0, progressive=True)
 other("lossless.webp", Image.fromarray(colors), lossless=True)
 other("lossy.webp", Image.fromarray(np.dstack([smooth * 2] * 3).astype(np.uint8)), quality=95)  # from black to white
+other("lossy-red.webp", Image.fromarray(np.full((H, W, 3), (200, 40, 90), np.uint8)), quality=95)
 other("opaque.webp", Image.fromarray(np.dstack([colors, np.full((H, W), 255, np.uint8)])), "RGB", lossless=True)
 other("still.gif", Image.fromarray(colors), "RGB")
 other("animated.gif", Image.fromarray(colors), "RGB", save_all=True, append_images=[Image.fromarray(colors[::-1])])
