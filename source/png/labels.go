@@ -181,6 +181,9 @@ func (t *table) inOrder(all []string, o source.ReadOptions) error {
 	}
 	t.info.Warnings = append(t.info.Warnings, "class folders are numbered in the order of their names: "+
 		strings.Join(lines, ", ")+"; for other numbers, list the names in their order in a file: --classes FILE")
+	if o.Like != nil { // whose labels are compared with these
+		return nil
+	}
 	return cmp.Or(checkLists(t.path, all), checkLists(filepath.Join(t.path, ".."), all))
 }
 
