@@ -120,8 +120,8 @@ func neededFiles(s dataset.Split, wanted []string) []dataset.File {
 // wantedColumns returns the columns that a table needs: those of --columns and, if rows are tested,
 // those of --where. It returns nil for all columns, also if the label must be found among them.
 func wantedColumns(r *request, tested bool) []string {
-	unnamed := tested && (r.Stratify || r.choice.ByClass()) && !slices.Contains(r.Columns, dataset.Label.String())
-	if r.Columns == nil || unnamed {
+	hasLabel := slices.Contains(r.Columns, dataset.Label.String())
+	if r.Columns == nil || tested && (r.Stratify || r.choice.ByClass()) && !hasLabel {
 		return nil
 	}
 	wanted := slices.Clone(r.Columns)
@@ -130,7 +130,9 @@ func wantedColumns(r *request, tested bool) []string {
 	} else if r.LabelColumn != "" {
 		wanted = append(wanted, r.LabelColumn)
 	}
-	if tested || r.Classes != "" { // names of texts that are tested are not those of the label
+	// --classes is for texts that rows are selected by, and then not for the label; but the texts
+	// of the column class are the names of the label.
+	if tested || r.Classes != "" && !(hasLabel && r.choice.ByClass()) {
 		wanted = append(wanted, r.choice.Tested()...)
 	}
 	return slices.Compact(slices.Sorted(slices.Values(wanted)))

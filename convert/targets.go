@@ -187,9 +187,7 @@ func isStream(path string) bool {
 }
 
 // endsAsFolder reports whether path, which is not empty, ends with a slash or, on Windows, \.
-func endsAsFolder(path string) bool {
-	return os.IsPathSeparator(path[len(path)-1])
-}
+func endsAsFolder(path string) bool { return os.IsPathSeparator(path[len(path)-1]) }
 
 // extension returns the file extension of a path, ignoring the placeholders in it.
 func extension(path string) string { return filepath.Ext(placeholder().ReplaceAllString(path, "")) }
