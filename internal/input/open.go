@@ -196,8 +196,8 @@ func (in *Set) chooseLabel(t source.Table) (source.Table, error) {
 	columns := t.Columns()
 	i := in.labelIn(columns)
 	if i < 0 {
-		return nil, usagef("--label-column %s: no such column, found only %s", in.LabelColumn, source.List(columns)).
-			Because(fault.NotFound).WithHint("%s", text.DidYouMean(in.LabelColumn, source.Names(columns)))
+		_, err := Project(t, []string{in.LabelColumn}) // perhaps its own, of names without numbers
+		return nil, err
 	}
 	c := columns[i]
 	if c.Elements() != 1 {
