@@ -101,7 +101,7 @@ func (r *Reader) ReadAt(p []byte, offset int64) (n int, err error) {
 	if offset < 0 {
 		return 0, fs.ErrInvalid
 	}
-	want := int(min(int64(len(p)), r.version.size-offset)) // negative after the end
+	want := int(max(0, min(int64(len(p)), r.version.size-offset))) // an int may have 32 bits
 	for n < want && err == nil {
 		if r.ctx.Err() != nil {
 			return n, context.Cause(r.ctx)
