@@ -1,6 +1,8 @@
 package source
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,24 +21,24 @@ func TestTexts(t *testing.T) {
 		refused        string
 	}{
 		"numbers":                       {[]string{"3", "-1"}, nil, []int64{3, -1}, ""},
-		"numbers as pandas writes them": {[]string{"8.0", "10.0"}, nil, []int64{8, 10}, ""},
-		"numbers at their places":       {[]string{"3", "36"}, digits, []int64{3, 36}, ""},
-		"digits and letters":            {[]string{"3", "B"}, digits, []int64{3, 11}, ""},
+		"numbers as pandas writes them": {[]string{"8.0", "256.0"}, nil, []int64{8, 256}, ""},
+		"numbers at their places":       {[]string{"0", "255"}, digits, []int64{0, 255}, ""},
+		"digits and letters":            {[]string{" 3", "B "}, digits, []int64{3, 11}, ""},
 		"numbers at other places":       {[]string{"1", "0"}, turned, nil, `found "0", which may be a label`},
 		"a late number":                 {[]string{"1", "1", "2"}, []string{"2", "1"}, nil, `found "2", which`},
 		"a late number in another form": {[]string{"1", "1", "02"}, []string{"02", "1"}, nil, `found "02", which`},
+		"a late text":                   {[]string{"1", "1", "x"}, nil, nil, `found the text "x"`},
+		"a late large number":           {[]string{"1", "1", "256"}, nil, nil, "of type uint8"},
+		"a late negative number":        {[]string{"1", "1", "-1"}, nil, nil, "of type uint8"},
 		"letters after digits":          {[]string{"1", "2", "B"}, digits, []int64{1, 2, 11}, ""},
 		"digits beside letters":         {[]string{"A", "0"}, turned, []int64{0, 2}, ""},
 		"lists":                         {[]string{"[0, 255]", "70 80"}, nil, nil, "found lists of numbers as texts"},
 		"numbers with leading zeros":    {[]string{"05", "1.5"}, nil, nil, "leading zeros, fractions"},
 		"a name of two labels":          {[]string{"B", "A"}, []string{"A", "B", "A"}, nil, `"A" is the name of`},
+		"an empty name in the list":     {[]string{"A", ""}, []string{"A", ""}, nil, `found the name ""`},
 		"an empty name":                 {[]string{"cat", ""}, nil, nil, "found an empty text among names"},
 	} {
-		sample := c.texts
-		if strings.HasPrefix(name, "a late number") || name == "letters after digits" {
-			sample = c.texts[:2]
-		}
-		form, bad := NewTexts(sample, ReadOptions{Classes: c.classes})
+		form, bad := NewTexts(c.texts[:2], ReadOptions{Classes: c.classes})
 		for i := 0; c.refused != "" && bad == nil && i < len(c.texts); i++ {
 			bad = form.Put(make([]byte, 4), c.texts[i])
 		}
@@ -47,14 +49,18 @@ func TestTexts(t *testing.T) {
 			continue
 		}
 		if bad != nil {
-			t.Errorf("%s: found %v", name, bad)
-			continue
+			t.Fatalf("%s: found %v", name, bad)
 		}
+		wide := slices.Min(c.want) < 0 || slices.Max(c.want) > math.MaxUint8
 		for i, text := range c.texts {
 			data := make([]byte, idx.Int32.Size())
-			if bad := form.Put(data, text); bad != nil || Int(form.DType, data, 0) != c.want[i] {
-				t.Errorf("%s: %q: found %d, %v, expected %d", name, text, Int(form.DType, data, 0), bad, c.want[i])
+			bad, is := form.Put(data, text), form.DType
+			if n := Int(is, data, 0); bad != nil || n != c.want[i] || wide != (is == idx.Int32) {
+				t.Errorf("%s: %q: found %d of the type %v, %v, expected %d", name, text, n, is, bad, c.want[i])
 			}
 		}
+	}
+	if form, bad := NewTexts([]string{"7"}, ReadOptions{DType: idx.Int16}); bad != nil || form.DType != idx.Int16 {
+		t.Errorf("with int16: found %v, %v", form, bad)
 	}
 }
