@@ -35,6 +35,7 @@ func TestForeignFormats(t *testing.T) {
 		"gzip in UTF-8":   {"\x1f\xef\xbf\xbd\x08", "a gzip file after a transfer as text", "as binary"},
 		"UTF-16 text":     {"l\x00a\x00", "6c 00 61 00", "two zero bytes"},
 		"no dimensions":   {"\x00\x08\x00\x00", "found 00 08 00 00, expected an IDX file", "two zero bytes"},
+		"shifted bytes":   {"\x00\x08\x08\x01", "found 00 08 08 01, expected an IDX file", "two zero bytes"},
 		"a euro sign":     {"\x80uro,a", "found text, such as CSV, expected an IDX file", "FILE.csv"},
 		"CSV":             {"label,pixel0,pixel1", "found text, such as CSV, expected an IDX file", "FILE.csv"},
 		"LIBSVM":          {"5 153:3 154:18\n", "found text, such as CSV, expected an IDX file", "arrays as .npy"},

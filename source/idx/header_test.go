@@ -76,7 +76,9 @@ func TestReadHeaderErrors(t *testing.T) {
 			"another format"},
 		"two bytes of text":    {[]byte("hi"), fault.Unsupported, 0, "68 69", "two zero bytes"},
 		"overflowing products": {dims(255, 0xff, 0xff, 0xff, 0xff), fault.Malformed, 4, "2^62", "damaged"},
-		"payload of 2^64":      {dims(2, 0xff, 0xff, 0xff, 0xff), fault.Malformed, 4, "2^62", "damaged"},
+		"records of 2^96": {append(dims(4, 0), bytes.Repeat([]byte{0xff}, 12)...), fault.Malformed, 4, "2^62",
+			"damaged"},
+		"payload of 2^64": {dims(2, 0xff, 0xff, 0xff, 0xff), fault.Malformed, 4, "2^62", "damaged"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
