@@ -231,10 +231,11 @@ var unreadName = text.Pattern(`(?i)^(.*(?:\bidx[0-9]+[-.][a-z]+|\.idx[0-9]*\b)(?
 
 // checkUnread returns an error for name in dir, which is not read, if it may be a column that none
 // of found is: it is named like an IDX file, but has more extensions, such as .zip, or is a folder,
-// or a link to nothing; or it is an image, or a table of their prefix, and none has its role, or
-// its split train or test if they have splits. Other splits may be outputs of --holdout.
+// or a link to nothing; or it is an image, or a table or labels of their prefix, and none has its
+// role, or its split train or test if they have splits. Others may be outputs of --holdout.
 func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) error {
 	base := unreadName().ReplaceAllString(name, "$1")
+	stem, _, _ := strings.Cut(name, ".")
 	n, isImage := ParseName(base), source.ImageName().MatchString(name)
 	isRead := func(c candidate) bool {
 		return c.name.Role == n.Role && c.name.Split == n.Split && c.name.Prefix == n.Prefix
@@ -243,9 +244,8 @@ func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) e
 	switch isNamed := n.Format != "" && (n.Role != Data || n.Format != "idx" && base != name); {
 	case isNamed && base == name:
 		what, advice = "found a folder, or a link to nothing", "put the file itself here"
-	case !isNamed && (isTable || isImage):
+	case !isNamed && (isTable || isImage || ParseName(stem).Role == Label):
 		what, advice = "found it beside IDX files", "put IDX files of it here, which -o idx=DIR/ makes"
-		stem, _, _ := strings.Cut(name, ".")
 		if n = ParseName(stem); isImage {
 			n = Name{Role: Image, Prefix: found[0].name.Prefix}
 		}

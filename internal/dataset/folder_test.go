@@ -54,7 +54,7 @@ func TestFolder(t *testing.T) {
 			want:  []string{"train/FOLDER/?: label=" + labels},
 			notes: []string{labels + ".gz: at byte 0: found an HTML", "no images found"}},
 		"other files": {files: []string{"README.md=x", "a.csv=1,2", "training.pt=x", ".hidden-idx1-ubyte=x",
-			".train.idxport-1234.partial=x", ".train.parquet.idxport=", "k49-train-imgs.npz=PK", "labels.txt=a",
+			".train.idxport-1234.partial=x", ".train.parquet.idxport=", "k49-train-imgs.npz=PK", "names.txt=a",
 			"images=text", "raw/foo-idx1-ubyte=x", "pack.idx=\xfftOc....", "t10k-images-idx3-ubyte 1 2 2"},
 			want:  []string{"test/t10k-images/?: image=t10k-images-idx3-ubyte"},
 			notes: []string{"skipped, not IDX: ", "no labels found for t10k"}},
