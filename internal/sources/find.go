@@ -117,15 +117,18 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 		switch {
 		case name == "_delta_log" || name == ".hoodie" || name == "_spark_metadata" || name == "_temporary":
 			l.unread = name
-		case source.IsHidden(name) || cacheName().MatchString(name),
+		case source.IsHidden(name) || cacheName().MatchString(name), isFolder && limit != 0,
 			name[0] == '_' && !isFolder && (picture.KindByName(name) == "" || !cameraName().MatchString(name)):
-		case isFolder && limit == 0:
+		case isFolder:
 			inner, failed := list(files, path, 1<<10) // there may be a million images
 			if inner.image == "" && inner.full {
 				inner, failed = list(files, path, -1) // after as many other files
 			}
 			err = errors.Join(err, failed)
-			l.folders[name], l.inner = inner.image != "", cmp.Or(l.inner, map[bool]string{true: path}[inner.idx != ""])
+			l.folders[name] = inner.image != ""
+			if inner.idx != "" {
+				l.inner = path
+			}
 			switch isKeyed := !ours && keyedName().MatchString(name); {
 			case isKeyed && (inner.image != "" || !strings.HasPrefix(name, "split=")):
 				l.unread = cmp.Or(l.unread, name)
@@ -136,7 +139,6 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			case inner.image != "":
 				l.image, l.classes = inner.image, append(l.classes, name)
 			}
-		case isFolder:
 		case picture.KindByName(name) != "": // idx0.png too
 			l.image = path
 		case dataset.ParseName(name).Format != "":

@@ -116,10 +116,9 @@ func inFile(files source.Files, path string) ([]Table, error) {
 			format, ok = f, true
 		}
 	}
-	switch {
-	case !ok:
+	if !ok {
 		return nil, nil
-	case idx.HasMagic(begin):
+	} else if idx.HasMagic(begin) {
 		return nil, fault.New(fault.Malformed, "found an IDX file, expected %s", format.Name).In(path).
 			WithHint("rename it, for example to %s.idx", stem)
 	}

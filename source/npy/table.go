@@ -79,11 +79,10 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	}
 	rows := min(int64(b.Cap), t.Rows()-t.next)
 	if rows == 0 {
-		_, err := io.ReadFull(t.r, make([]byte, 1))
-		if err == io.EOF {
-			return err
+		if _, err := io.ReadFull(t.r, make([]byte, 1)); err != io.EOF {
+			return fault.In(t.path, cmp.Or[error](err, fault.Changed))
 		}
-		return fault.In(t.path, cmp.Or[error](err, fault.Changed))
+		return io.EOF
 	}
 	b.Input = source.Grow(b.Input, int(rows*t.record))
 	if _, err := readFull(t.r, b.Input, t.start+t.next*t.record, t.end); err != nil {

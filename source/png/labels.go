@@ -42,7 +42,8 @@ func (t *table) findLabels(o source.ReadOptions) error {
 		label.Name, label.Label = names[0], true // which sink/png writes first
 	}
 	wants := o.Wants(slices.Concat([]string{t.columns[0].Name, label.Name}, names))
-	first, last, hasNoWord := t.files[0], t.files[len(t.files)-1], func(f file) bool { return f.word() == "" }
+	hasNoWord := func(f file) bool { return f.word() == "" }
+	hasOther := func(f file) bool { return f.word() != t.files[0].word() }
 	var classes []string // named by the column class
 	switch labels := texts[label.Name]; {
 	case !wants(label.Name), labels == nil && t.folders[0] == "" && slices.ContainsFunc(names, text.NamesLabels): // y
@@ -59,14 +60,13 @@ func (t *table) findLabels(o source.ReadOptions) error {
 	case t.folders[0] == "" && t.beside != "":
 		err = t.inFile(t.beside, fault.New(fault.Usage, "found what may be labels, expected %s", schema.MetadataFile).
 			WithHint("write it with the columns file_name and label; or move this file away, or add --columns image"))
-	case t.folders[0] == "" && strings.Contains(last.name, `\`): // which is no number, so last
-		err = t.inFile(last.name, fault.New(fault.Malformed, "found a file of this name, expected "+
-			"a folder").WithHint("unpack the archive again with a program that knows those of Windows: unzip, 7z"))
-	case t.folders[0] == "" && first.word() != last.word() && !slices.ContainsFunc(t.files, hasNoWord):
-		err = fault.New(fault.Usage, "found names of images that may begin with labels, such as %s and %s, expected "+
-			"class folders", first.name, last.name).WithHint("if these are none, add --columns image; else move the "+
-			`images into folders: (cd %s && for f in ./*[0-9]*; do d="${f%%%%[0-9]*}"; d="${d%%(}"; d="${d%%[-._ ]}"; `+
-			`mkdir -p "$d"; mv "$f" "$d"; done)`, text.Path(t.path))
+	case t.folders[0] == "" && strings.Contains(t.files[len(t.files)-1].name, `\`): // no number, so last
+		err = t.inFile(t.files[len(t.files)-1].name, fault.New(fault.Malformed, "found a file, expected a folder").
+			WithHint("unpack the archive again with a program that knows those of Windows: unzip, 7z"))
+	case t.folders[0] == "" && slices.ContainsFunc(t.files, hasOther) && !slices.ContainsFunc(t.files, hasNoWord):
+		err = fault.New(fault.Usage, "names such as %s may begin with labels", t.files[0].name).WithHint("if not, "+
+			`add --columns image; else make class folders: (cd %s && for f in ./*[0-9]*; do d="${f%%%%[0-9]*}"; `+
+			`d="${d%%(}"; d="${d%%[-._ ]}"; mkdir -p "$d"; mv "$f" "$d"; done)`, text.Path(t.path))
 	case t.folders[0] == "":
 		t.info.Notes = append(t.info.Notes, t.path+": images without labels, because there are no class folders")
 	default:
@@ -129,7 +129,7 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	case classes != nil:
 		places = schema.LabelsByName(schema.FolderNames(classes), classes)
 	default:
-		if err := t.inOrder(all, o); err != nil {
+		if err := t.inOrder(all); err != nil {
 			return err
 		}
 		classes, places = all, schema.LabelsByName(all)
@@ -159,7 +159,7 @@ func (t *table) addLabels(name string, places map[string]string, classes []strin
 
 // inOrder warns that the class folders are numbered in the order of their names, all of which are
 // given, or returns an error if other programs may not do so or a name is or has another number.
-func (t *table) inOrder(all []string, o source.ReadOptions) error {
+func (t *table) inOrder(all []string) error {
 	var lines []string
 	byNumber := slices.SortedFunc(slices.Values(all), source.CompareNames) // class_2 before class_10
 	isPlain := func(name string) bool { return !strings.ContainsAny(name, "0123456789") }

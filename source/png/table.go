@@ -99,10 +99,10 @@ type file struct {
 
 func (f file) path() string { return path.Join(f.folder, f.name) }
 
-// word returns what the name has before its first number, such as "cat" of Cat (1).jpg, or "".
+// word returns what is before the first number of a name, as "cat" of Cat (1).jpg, or "".
 func (f file) word() string {
 	number := max(0, strings.IndexAny(f.name, "0123456789"))
-	return strings.ToLower(strings.TrimRight(f.name[:number], "-._ ("))
+	return otherWord().ReplaceAllString(strings.ToLower(strings.TrimRight(f.name[:number], "-._ (")), "")
 }
 
 // list lists all images, in the order of the rows, and their class folders.
@@ -144,19 +144,20 @@ func (t *table) visit(dir string) error {
 // Unread are the names of other forms of metadata.csv that are no tables by their extensions.
 var Unread = []string{"metadata.json", "metadata.jsonl", "metadata.xlsx"}
 
-// labelsName matches the names of files that may have the labels of images without class folders,
-// of one or of all, and aboutName those of other texts and of what is read.
+// Patterns of names: of files that may have the labels of images without class folders, but not of
+// other texts or of what is read; of images with labels, as 7-label_3.png; of tables, which may
+// have any columns; and of cameras and programs, as the first words of images, which are no labels.
 var labelsName = text.Pattern(`(?i)label|annotation|metadata|^(list|gt)[._]|\.(txt|json|xml|ya?ml|cls|mat|pkl|h5|lst)$`)
+var labelledName = text.Pattern(`(?i)[^a-z](label|class)[-_=]?\d|^(label|class)[-_=]?\d+[^\d.]`)
 var aboutName = text.Pattern(`^metadata\.csv$|(?i)^(read.?me|(licen[cs]e|notice|copying|copyright|citation|credit|` +
 	`changelog|version|requirement|checksum|(md5|sha\d+)(sum)?|dataset[-_](info|dict|metadata))s?(\.|$))`)
+var tableName = text.Pattern(`(?i)\.([ct]sv|jsonl|parquet|arrow|feather|np[yz]|idx)(\.(gz|zst|xz|bz2))?$`)
+var otherWord = text.Pattern(`^_?(img|mg|dsc[nf]?|pxl|image|picture|pic|photo|scan|screen ?shot|frame)$`)
 
 // MayLabel reports whether a file of this name may have labels of images without class folders.
 func MayLabel(name string) bool {
 	return labelsName().MatchString(name) && !aboutName().MatchString(name)
 }
-
-// tableName matches the names of tables, which may have labels or other columns of images.
-var tableName = text.Pattern(`(?i)\.([ct]sv|jsonl|parquet|arrow|feather|np[yz]|idx)(\.(gz|zst|xz|bz2))?$`)
 
 // visitEntry adds an image to t.files, or those of a class folder.
 func (t *table) visitEntry(dir string, e fs.DirEntry) error {
@@ -171,6 +172,9 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		}
 	}
 	kind, isTable := picture.KindByName(name), tableName().MatchString(name)
+	if mode == 0 && (kind == "" && MayLabel(name) || kind != "" && dir == "" && labelledName().MatchString(name)) {
+		t.beside = name
+	}
 	found, hint := "", "remove it, or copy the folder with what its links lead to: cp -RL "+text.Path(t.path)+" COPY"
 	switch {
 	case err != nil:
@@ -184,9 +188,6 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		found, hint = "a table", "move it away: labels are read only from "+filepath.Join(t.path, schema.MetadataFile)+
 			", which pandas writes with to_csv(…, index=False)"
 	case kind == "" && mode == 0:
-		if MayLabel(name) {
-			t.beside = name
-		}
 		begin, _ := t.readFile(nil, file{name: name}, 16) // a file that cannot be read is none of the images
 		if _, kind, _ = image.DecodeConfig(bytes.NewReader(begin)); kind == "" {
 			return nil
@@ -215,8 +216,7 @@ func (t *table) readFile(buf []byte, f file, limit int64) ([]byte, error) {
 	}
 	defer opened.Close() // read-only: an error does not matter
 	data := bytes.NewBuffer(buf[:0])
-	_, err = data.ReadFrom(io.LimitReader(opened, limit+1))
-	if err == nil && int64(data.Len()) > limit {
+	if _, err = data.ReadFrom(io.LimitReader(opened, limit+1)); err == nil && int64(data.Len()) > limit {
 		err = fault.New(fault.Unsupported, "found more than %d bytes, more than an image of this size needs", limit)
 	}
 	return data.Bytes(), err

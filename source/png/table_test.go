@@ -140,8 +140,10 @@ func TestRefusals(t *testing.T) {
 			filepath.Join("train", "0") + ": found a folder in a class folder", "give the folder that holds class"},
 		{"images below a class folder", map[string]string{"0/a.png": good, "0/more/b.png": good}, fault.Malformed,
 			filepath.Join("0", "more") + ": found a folder in a class folder", "move it"},
-		{"names that may be labels", map[string]string{"Cat (1).png": good, "cat_2.png": good, "dog.0.png": good},
-			fault.Usage, "may begin with labels, such as Cat (1).png and dog.0.png", "--columns image; else move"},
+		{"words in names", map[string]string{"Dog (1).png": good, "cat_2.png": good, "dog.3.png": good},
+			fault.Usage, "names such as Dog (1).png may begin with labels", "--columns image"},
+		{"labels in names", map[string]string{"7-label_3.png": good}, fault.Usage, "7-label_3.png: found", "write"},
+		{"classes in names", map[string]string{"class3_0.png": good}, fault.Usage, "class3_0.png: found what", "write"},
 		{"images beside class folders", map[string]string{"0/1.png": good, "2.png": good}, fault.Malformed,
 			"found images beside the class folder 0, expected all in class folders", "move the images"},
 		{"a number without images", map[string]string{"0/a.png": good, "1/x.txt": ""}, fault.Malformed,
@@ -281,8 +283,8 @@ func TestLists(t *testing.T) {
 func TestOddFolders(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2)
-	open(t, makeFolder(t, map[string]string{"img_1.png": good, "IMG-2.png": good}), source.ReadOptions{}) // no classes
-	open(t, makeFolder(t, map[string]string{"a_1.png": good, "b.png": good, "c_1.png": good}), source.ReadOptions{})
+	open(t, makeFolder(t, map[string]string{"label_1.png": good, "LABEL-2.png": good}), source.ReadOptions{})
+	open(t, makeFolder(t, map[string]string{"a_1.png": good, "IMG_1.png": good, "c_1.png": good}), source.ReadOptions{})
 	for name, c := range map[string]struct {
 		files  map[string]string
 		labels string
