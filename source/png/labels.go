@@ -129,7 +129,7 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	case classes != nil:
 		places = schema.LabelsByName(schema.FolderNames(classes), classes)
 	default:
-		if err := t.inOrder(all); err != nil {
+		if err := t.inOrder(all, o); err != nil {
 			return err
 		}
 		classes, places = all, schema.LabelsByName(all)
@@ -159,7 +159,7 @@ func (t *table) addLabels(name string, places map[string]string, classes []strin
 
 // inOrder warns that the class folders are numbered in the order of their names, all of which are
 // given, or returns an error if other programs may not do so or a name is or has another number.
-func (t *table) inOrder(all []string) error {
+func (t *table) inOrder(all []string, o source.ReadOptions) error {
 	var lines []string
 	byNumber := slices.SortedFunc(slices.Values(all), source.CompareNames) // class_2 before class_10
 	isPlain := func(name string) bool { return !strings.ContainsAny(name, "0123456789") }
@@ -181,10 +181,7 @@ func (t *table) inOrder(all []string) error {
 	}
 	t.info.Warnings = append(t.info.Warnings, "class folders are numbered in the order of their names: "+
 		strings.Join(lines, ", ")+"; for other numbers, list the names in their order in a file: --classes FILE")
-	if o.Like != nil { // whose labels are compared with these
-		return nil
-	}
-	return cmp.Or(checkLists(t.path, all), checkLists(filepath.Join(t.path, ".."), all))
+	return cmp.Or(checkLists(t.path, all, o), checkLists(filepath.Join(t.path, ".."), all, o))
 }
 
 // listLine matches a name in a list of classes, and the number or bullet by which it is sorted.
@@ -218,11 +215,11 @@ func labelsIn(text []byte, folders []string) map[string]string {
 	return labels
 }
 
-// checkLists returns an error if a text in dir lists these class folders, but not as labels 0, 1, …
-func checkLists(dir string, folders []string) error {
+// checkLists returns an error if a text in dir, of inputs, lists folders but not as labels 0, 1, …
+func checkLists(dir string, folders []string, o source.ReadOptions) error {
 	files, _ := fs.Glob(os.DirFS(dir), "[^.]*")
 	left := int64(2e6) // bytes that are read
-	for _, name := range slices.DeleteFunc(files, func(name string) bool { return !MayLabel(name) }) {
+	for _, name := range slices.DeleteFunc(files, func(name string) bool { return !MayLabel(name) || o.Like != nil }) {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > left {
 			continue
