@@ -23,8 +23,7 @@ func TestPrint(t *testing.T) {
 		pictures []sheet.Picture
 	}{
 		"letters": {letters, ":@\n::\n", []sheet.Picture{grey()}},
-		"grey": {colours,
-			"\x1b[38;5;16;48;5;244m▀\x1b[38;5;231;48;5;231m▀\x1b[0m\n\x1b[38;5;238;49m▀▀\x1b[0m\n",
+		"grey": {colours, "\x1b[38;5;16;48;5;244m▀\x1b[38;5;231;48;5;231m▀\x1b[0m\n\x1b[38;5;238;49m▀▀\x1b[0m\n",
 			[]sheet.Picture{grey()}},
 		"colours": {colours, "\x1b[38;5;196;48;5;68m▀\x1b[0m\n", []sheet.Picture{red}},
 		"alpha":   {colours, "\x1b[38;5;167;48;5;16m▀\x1b[0m\n", []sheet.Picture{clear}},

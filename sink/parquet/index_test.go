@@ -57,8 +57,7 @@ func pageAt(tb testing.TB, file []byte, offset int64) foundPage {
 // support a file. The levels of lists are RLE.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	written := layouttest.Random(45_000,
-		source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3}},
+	written := layouttest.Random(45_000, source.Column{Name: "image", DType: idx.Uint8, Shape: []int{3}},
 		source.Column{Name: "label", DType: idx.Uint8},
 		source.Column{Name: "other", DType: idx.Float32, Shape: []int{2}},
 		source.Column{Name: "weight", DType: idx.Float64})

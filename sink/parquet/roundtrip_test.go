@@ -286,8 +286,7 @@ func checkFile(tb testing.TB, row int, values pq.Row, want []byte, c source.Colu
 func TestColorImages(t *testing.T) {
 	t.Parallel()
 	for _, channels := range []int{1, 3, 4} {
-		written := layouttest.Random(40,
-			source.Column{Name: "label", DType: idx.Uint8},
+		written := layouttest.Random(40, source.Column{Name: "label", DType: idx.Uint8},
 			source.Column{Name: "image", DType: idx.Uint8, Shape: []int{100, 160, channels}})
 		checkImages(t, written, sink.Options{Layout: "huggingface"}, 7)
 	}
