@@ -6,7 +6,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 	"math/bits"
+	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -27,9 +29,11 @@ const (
 )
 
 // idleXZ returns readers for files with large dictionaries. They are made together, before any
-// other: the runtime clears a dictionary where it kept something else before, and then all of it is
-// resident, and not only what data has filled.
+// other and without a collection: the runtime clears a dictionary where it kept something else
+// before, and then all of it is resident, and not only what data has filled.
 var idleXZ = sync.OnceValue(func() chan *xz.Reader {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
 	readers := make(chan *xz.Reader, 4) // images and labels of two splits
 	for range cap(readers) {
 		r, _ := xz.NewReader(strings.NewReader(xzHeaders), maxXZDictionary)
