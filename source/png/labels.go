@@ -63,7 +63,7 @@ func (t *table) findLabels(o source.ReadOptions) error {
 	case t.folders[0] == "" && strings.Contains(t.files[len(t.files)-1].name, `\`): // no number, so last
 		err = t.inFile(t.files[len(t.files)-1].name, fault.New(fault.Malformed, "found a file, expected a folder").
 			WithHint("unpack the archive again with a program that knows those of Windows: unzip, 7z"))
-	case t.folders[0] == "" && slices.ContainsFunc(t.files, hasOther) && !slices.ContainsFunc(t.files, hasNoWord):
+	case t.folders[0] == "" && !slices.ContainsFunc(t.files, hasNoWord) && slices.ContainsFunc(t.files, hasOther):
 		err = fault.New(fault.Usage, "names such as %s may begin with labels", t.files[0].name).WithHint("if not, "+
 			`add --columns image; else make class folders: (cd %s && for f in ./*[0-9]*; do d="${f%%%%[0-9]*}"; `+
 			`d="${d%%(}"; d="${d%%[-._ ]}"; mkdir -p "$d"; mv "$f" "$d"; done)`, text.Path(t.path))
