@@ -236,7 +236,7 @@ var unreadName = text.Pattern(`(?i)^(.*(?:\bidx[0-9]+[-.][a-z]+|\.idx[0-9]*\b)(?
 func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) error {
 	base := unreadName().ReplaceAllString(name, "$1")
 	stem, _, _ := strings.Cut(name, ".")
-	n, isImage := ParseName(base), source.ImageName().MatchString(name)
+	n, bare, isImage := ParseName(base), ParseName(stem), source.ImageName().MatchString(name)
 	isRead := func(c candidate) bool {
 		return c.name.Role == n.Role && c.name.Split == n.Split && c.name.Prefix == n.Prefix
 	}
@@ -244,9 +244,9 @@ func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) e
 	switch isNamed := n.Format != "" && (n.Role != Data || n.Format != "idx" && base != name); {
 	case isNamed && base == name:
 		what, advice = "found a folder, or a link to nothing", "put the file itself here"
-	case !isNamed && (isTable || isImage || ParseName(stem).Role == Label):
+	case !isNamed && (isTable || isImage || bare.Role == Label):
 		what, advice = "found it beside IDX files", "put IDX files of it here, which -o idx=DIR/ makes"
-		if n = ParseName(stem); isImage {
+		if n = bare; isImage {
 			n = Name{Role: Image, Prefix: found[0].name.Prefix}
 		}
 		isAny := f.options.Holdout || n.Split != "train" && n.Split != "test"
