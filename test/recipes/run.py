@@ -65,8 +65,8 @@ class Runner:
         if scale:
             self.pythons = {"scale": printed(venv, "../recipes/scale")}
         else:
-            self.pythons = {name: printed(venv, name or ".") for name in ("", "spark", "huggingface")}
-            self.pythons["answers"] = printed(venv, "../recipes/answers")
+            folders = {"": ".", "spark": "../spark", "huggingface": "huggingface", "answers": "../recipes/answers"}
+            self.pythons = {name: printed(venv, folder) for name, folder in folders.items()}
             self.pythons["torch"] = printed(ROOT / "test/recipes/torch")
         (scratch / "bin").mkdir()
         (scratch / "bin/idxport").symlink_to(binary)

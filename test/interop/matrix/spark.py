@@ -2,7 +2,7 @@
 """Read the corpus with Apache Spark: Parquet by its vectorised and by its row reader, CSV and PNG folders by its data
 sources.
 
-usage: $(test/interop/venv spark) -m matrix.spark --corpus FOLDER --cells FOLDER        (in test/interop)
+usage: $(test/interop/venv ../spark) -m matrix.spark --corpus FOLDER --cells FOLDER        (in test/interop)
 
 Values are read through Spark's conversion to Arrow. All NaNs are equal here: the JVM may change their bits.
 """

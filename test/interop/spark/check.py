@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Convert IDX files with the binary and query them with Apache Spark.
 
-usage: $(test/interop/venv spark) test/interop/spark/check.py --binary PATH
+usage: $(test/interop/venv ../spark) test/interop/spark/check.py --binary PATH
 
 Outputs of many files are read whole: the count and the pixel sum of each class are numpy's. Filters on sorted labels
 skip pages. Needs Java 17 or newer. (Hive's folders are read by the examples of docs/recipes.md.)
