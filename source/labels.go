@@ -52,12 +52,12 @@ const NoName = "N/A"
 
 // A HubFeature is the type of a column in Hugging Face's metadata.
 type HubFeature struct {
-	Column  string      `json:"-"`
-	DType   string      `json:"dtype,omitempty"`   // of a Value
-	Names   []string    `json:"names,omitempty"`   // of a ClassLabel, also in lists; empty for labels without a class
-	Mode    string      `json:"mode,omitempty"`    // of an Image: Pillow's mode, or empty
-	Feature *HubFeature `json:"feature,omitempty"` // of the elements of a List
-	Type    string      `json:"_type"`             // Image, Value, ClassLabel, List, …
+	Column  string          `json:"-"`
+	DType   string          `json:"dtype,omitempty"`   // of a Value
+	Names   []string        `json:"names,omitempty"`   // of a ClassLabel; empty for labels without a class
+	Mode    string          `json:"mode,omitempty"`    // of an Image: Pillow's mode, or empty
+	Feature json.RawMessage `json:"feature,omitempty"` // of the elements of a List
+	Type    string          `json:"_type"`             // Image, Value, ClassLabel, List, …
 }
 
 // HubFeatures returns the features in the metadata of a file, by column; none if it is malformed.
@@ -69,9 +69,9 @@ func HubFeatures(metadata map[string]string) map[string]HubFeature {
 	all := map[string]HubFeature{}
 	for column, raw := range found.Info.Features {
 		var f HubFeature
-		_ = json.Unmarshal(bytes.Trim(raw, "[]"), &f) // [{…}]: a list; other types lead to an error at the end
-		for element := f.Feature; element != nil; element = element.Feature {
-			f.Names = element.Names
+		for depth := 0; raw != nil && depth < 32; depth++ { // {"feature":…} and [{…}] are lists of a feature
+			_ = json.Unmarshal(bytes.Trim(raw, "[]"), &f) // other types lead to an error at the end
+			raw, f.Feature = f.Feature, nil
 		}
 		for label, name := range f.Names {
 			if metadata[KeyDataset] != "" && (name == NoName || name == NoName+"-"+strconv.Itoa(label)) {

@@ -148,7 +148,7 @@ func TestHubFeatures(t *testing.T) {
 		`{"names":[1],"_type":"ClassLabel"}`:                         {""},
 		`[]`:                                                         nil,
 		`[[{"names":["a","b"]}]]`:                                    {"a", "b"},
-		`{"feature":{"feature":{"names":["N/A","b"],"_type":"ClassLabel"}},"_type":"List"}`: {"", "b"},
+		`{"feature":[{"feature":{"names":["N/A","b"],"_type":"ClassLabel"}}],"_type":"List"}`: {"", "b"},
 	} {
 		found := HubFeatures(map[string]string{HubKey: `{"info":{"features":{"label":` + text + `}}}`, KeyDataset: "d"})
 		if !slices.Equal(found["label"].Names, want) {
