@@ -119,12 +119,10 @@ func TestErrorOfAFile(t *testing.T) {
 	t.Parallel()
 	path := write(t, "images.gz", gzipped(t, file(t, idx.Uint8, []int{9, 3}, bytesUpTo(6))))
 	_, err := readAll(open(t, path, Options{}), 1)
-	var e *fault.Error
-	if !errors.As(err, &e) || e.Path != path || e.Offset != 18 || !errors.Is(err, fault.Truncated) {
-		t.Fatalf("found %v, expected a *fault.Error at byte 18", err)
-	}
-	if !strings.HasPrefix(err.Error(), path+": at byte 18: ") || !strings.Contains(e.Hint, "--salvage") {
-		t.Errorf("found %q with hint %q", err, e.Hint)
+	e, _ := errors.AsType[*fault.Error](err)
+	if e == nil || e.Path != path || e.Offset != 18 || e.Kind != fault.Truncated ||
+		!strings.HasPrefix(err.Error(), path+": at byte 18: ") || !strings.Contains(e.Hint, "--salvage") {
+		t.Errorf("found %v with the hint %q, expected a *fault.Error at byte 18", err, fault.HintOf(err))
 	}
 }
 

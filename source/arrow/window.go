@@ -91,7 +91,7 @@ func (f *file) window(b *batch, column int, from int64) (*columnar.Chunk, error)
 			return nil, err
 		}
 		begin, size = begin+8, size-8
-		if plain = int64(binary.LittleEndian.Uint64(prefix[:])); plain == -1 || size < 0 {
+		if plain = int64(binary.LittleEndian.Uint64(prefix[:])); plain == -1 {
 			codec, plain = 0, size
 		}
 	}

@@ -63,6 +63,9 @@ func TestTable(t *testing.T) {
 				must.Do(t, table.Skip(int64(skip)))
 				sourcetest.Expect(t, table, batch, columns,
 					[][]byte{[]byte("12345")[skip:], []byte("1122334455")[2*skip:]})
+				if err := table.Skip(1); !errors.Is(err, fault.Usage) || table.Info().Meta["k"] != "v" {
+					t.Errorf("found %v and %+v, expected no more rows, and the metadata", err, table.Info())
+				}
 			}
 		}
 	}
@@ -81,26 +84,13 @@ func TestTableOfOtherLengths(t *testing.T) {
 		"found an x":                             {{"123"}, {"11", "x23"}},
 	} {
 		for _, batch := range []int{3, 100} {
-			table := openFake(t, &fakeFile{rows: 3,
-				leaves: [][]string{slices.Clone(leaves[0]), slices.Clone(leaves[1])}})
+			both := [][]string{slices.Clone(leaves[0]), slices.Clone(leaves[1])}
+			table := openFake(t, &fakeFile{rows: 3, leaves: both})
 			if _, err := sourcetest.ReadAll(table, batch); err == nil || !strings.HasPrefix(err.Error(), "file: ") ||
 				!strings.Contains(err.Error(), want) {
 				t.Errorf("batches of %d: found %v, expected %q", batch, err, want)
 			}
 		}
-	}
-}
-
-// TestTableEnds skips too far.
-func TestTableEnds(t *testing.T) {
-	t.Parallel()
-	f := &fakeFile{rows: -1, leaves: [][]string{{"1"}, {"11"}}}
-	table := openFake(t, f)
-	if err := table.Skip(2); !errors.Is(err, fault.Usage) {
-		t.Errorf("found %v, expected %v", err, fault.Usage)
-	}
-	if info := table.Info(); info.Meta["k"] != "v" {
-		t.Errorf("found %+v, expected the metadata", info)
 	}
 }
 

@@ -60,7 +60,7 @@ func (d *Reader) dynamicHeader() error {
 	for _, s := range lengthOrder[:codeLengths] {
 		short[s] = uint8(d.number(3))
 	}
-	if d.err != nil || !build(d.lengthTable[:], lengthBits, short[:], literalEntries[:]) {
+	if !build(d.lengthTable[:], lengthBits, short[:], literalEntries[:]) {
 		return d.corrupt("the code for code lengths is incomplete or has too many codes")
 	}
 	lengths := d.lengths[:literals+distances]

@@ -43,16 +43,11 @@ func assign(lengths []uint8) map[[2]int]int {
 // TestTables looks up every pattern of 15 bits in tables of random codes.
 func TestTables(t *testing.T) {
 	t.Parallel()
-	kinds := []struct {
-		name                     string
-		symbols, size, firstBits int
-	}{
-		{"literals", fixedLiteralSymbols, literalTableSize, literalBits},
-		{"distances", fixedDistanceSymbols, distanceTableSize, distanceBits},
-	}
-	for _, kind := range kinds {
+	for _, kind := range []struct{ symbols, size, firstBits int }{
+		{fixedLiteralSymbols, literalTableSize, literalBits}, {fixedDistanceSymbols, distanceTableSize, distanceBits},
+	} {
 		for seed := range uint64(60) {
-			t.Run(fmt.Sprintf("%s %d", kind.name, seed), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%d symbols %d", kind.symbols, seed), func(t *testing.T) {
 				t.Parallel()
 				random := rand.New(rand.NewPCG(seed, 0))
 				lengths := randomCode(random, 2+random.IntN(kind.symbols-1), random.Float64())
@@ -81,8 +76,7 @@ func checkTable(t *testing.T, table []entry, firstBits uint, codes map[[2]int]in
 			n++
 		}
 		if s, ok := codes[[2]int{n, code}]; !ok || e.value() != s {
-			t.Fatalf("pattern %015b: found symbol %d of %d bits, expected %d (a code: %v)", pattern, e.value(),
-				n, s, ok)
+			t.Fatalf("pattern %015b: found symbol %d of %d bits, expected %d, %v", pattern, e.value(), n, s, ok)
 		}
 	}
 }
