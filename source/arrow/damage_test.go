@@ -142,6 +142,15 @@ func TestLargeBody(t *testing.T) {
 			t.Errorf("%d MiB: found %v, expected fault.Truncated", int(size16)*16, err)
 		}
 	}
+	d := message{summary: summary{kind: ipc.MessageDictionaryBatch, body: 9 << 20}}
+	if err := (&messages{known: []message{d}}).passBody(&d, true); !errors.Is(err, fault.Unsupported) {
+		t.Errorf("found %v, expected that two dictionaries are too large", err)
+	}
+	for _, headless := range [][]byte{file[8+binary.LittleEndian.Uint32(file[4:]):], file[len(file)-8:]} {
+		if _, err := try(t, headless, ""); err == nil || !strings.Contains(err.Error(), "found no schema") {
+			t.Errorf("found %v, expected that there is no schema", err)
+		}
+	}
 }
 
 // TestExpandingBatch has a record batch of kilobytes that decompresses to more than is allowed. It

@@ -36,18 +36,7 @@ func readFailing(t *testing.T, path string, f *sourcetest.FailingReaderAt) error
 	defer file.Close()
 	info := must.Get(file.Stat())(t)
 	f.File = file
-	o := source.ReadOptions{}
-	switch { // bytes of an unknown type
-	case strings.Contains(path, "binary-view-long"), strings.Contains(path, "polars-binary"):
-		o.DType, o.Shape = idx.Uint8, []int{100}
-	case strings.Contains(path, "without-type"):
-		o.DType, o.Shape = idx.Uint8, []int{12}
-	case strings.HasSuffix(path, "/pandas.arrow"): // beside an index of texts
-		o.Columns = []string{"label"}
-	case strings.HasSuffix(path, "/dictionary.arrow"): // beside a column of class names
-		o.Columns = []string{"label", "image"}
-	}
-	table, err := open(&messages{file: failingFile{file, f}, end: info.Size()}, path, o)
+	table, err := open(&messages{file: failingFile{file, f}, end: info.Size()}, path, needed(path))
 	if err == nil {
 		_, err = sourcetest.ReadAll(table, 5)
 	}

@@ -19,6 +19,21 @@ import (
 	"github.com/idxport/idxport/test/sourcetest"
 )
 
+// needed returns options for a file of testdata: the type of bytes, or the columns without texts.
+func needed(name string) (o source.ReadOptions) {
+	switch name = strings.TrimSuffix(filepath.Base(name), ".arrow"); {
+	case name == "pandas":
+		o.Columns = []string{"label", "x"}
+	case name == "dictionary", name == "pixels-by-index":
+		o.Columns = []string{"label", "image"}
+	case name == "binary-view-long", name == "polars-binary":
+		o.DType, o.Shape = idx.Uint8, []int{100}
+	case strings.HasSuffix(name, "-without-type"):
+		o.DType, o.Shape = idx.Uint8, []int{12}
+	}
+	return o
+}
+
 // TestForeign reads files of pyarrow, polars and pandas: see testdata/make.py.
 func TestForeign(t *testing.T) {
 	t.Parallel()
@@ -39,18 +54,7 @@ func TestForeign(t *testing.T) {
 		file := must.Get(os.ReadFile(filepath.Join("testdata", name+".arrow")))(t)
 		for way, open := range ways(t, file) {
 			for _, limit := range []int{1, 3, 5, 100} {
-				o := source.ReadOptions{}
-				switch name {
-				case "pandas": // beside an index of texts
-					o.Columns = []string{"label", "x"}
-				case "dictionary", "pixels-by-index": // beside a column of class names
-					o.Columns = []string{"label", "image"}
-				}
-				// bytes of an unknown type
-				if strings.HasSuffix(name, "-without-type") || name == "binary-view-long" || name == "polars-binary" {
-					o.DType, o.Shape = idx.Uint8, want.Columns[0].Shape
-				}
-				table := must.Get(open(o))(t)
+				table := must.Get(open(needed(name)))(t)
 				if way == "file" && table.Rows() != int64(want.Rows) {
 					t.Errorf("%s: found %d rows, expected %d", name, table.Rows(), want.Rows)
 				}

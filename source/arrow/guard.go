@@ -124,7 +124,7 @@ func summarize(metadata []byte, views map[int64]int) (s summary, err error) {
 	t.pairs(4)
 	header, ok := t.table(2)
 	s.id = -1
-	if ok && s.kind == ipc.MessageSchema && s.body >= 0 {
+	if ok && s.kind == ipc.MessageSchema && s.body == 0 {
 		s.views = header.schema()
 		return s, nil
 	}

@@ -86,9 +86,7 @@ func (m *messages) open() (*arrow.Schema, error) {
 	case m.footer:
 		m.schema, err = m.readFooter()
 	case bytes.HasPrefix(prefix, []byte(Continuation)):
-		if m.schema, err = m.nextMessage(); err == nil {
-			err = m.passBody(&m.schema, false)
-		}
+		m.schema, err = m.nextMessage()
 	default:
 		err = fault.New(fault.Unsupported, "found %q, expected an Arrow file (ARROW1), not in a pipe, or a stream "+
 			"(ff ff ff ff)", prefix).At(0).WithHint("give the path of the file, with the extension of its format; " +
@@ -203,7 +201,7 @@ func (m *messages) passBody(msg *message, read bool) (err error) {
 		n = int64(len(msg.data))
 	}
 	m.offset += n
-	if n < msg.body && (err == nil || err == io.EOF || err == io.ErrUnexpectedEOF) {
+	if n < msg.body && (err == nil || err == io.EOF) {
 		err = columnar.CutShort("the input ends after %d of the %d bytes of a message", n, msg.body).At(m.offset)
 	}
 	if m.left -= msg.size + msg.body; err == nil && m.file != nil && m.left < 0 {

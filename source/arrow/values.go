@@ -52,7 +52,9 @@ func describe(field arrow.Field) columnar.Field {
 	case *arrow.FixedSizeBinaryType:
 		f.Kind, f.Size = columnar.Bytes, t.ByteWidth
 	case arrow.BinaryDataType:
-		f.Kind = map[bool]columnar.Kind{false: columnar.Bytes, true: columnar.Text}[t.IsUtf8()]
+		if f.Kind = columnar.Bytes; t.IsUtf8() {
+			f.Kind = columnar.Text
+		}
 	}
 	return f
 }
