@@ -39,10 +39,10 @@ func serveVersion(etag string, when time.Time, data []byte) http.HandlerFunc {
 	}
 }
 
-// wholly lets next serve whole files only.
-func wholly(next http.HandlerFunc) http.HandlerFunc {
+// asked lets next serve a range of every file, all of it if this is empty.
+func asked(byteRange string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		r.Header.Del("Range")
+		r.Header.Set("Range", byteRange)
 		next(w, r)
 	}
 }
@@ -111,19 +111,20 @@ func TestWebVersions(t *testing.T) {
 		"no ETag, the same":     {old(""), old(""), "", nil},
 		"no ETag, another time": {old(""), serveVersion("", changed.Add(time.Second), second), "", fault.Changed},
 		"no ETag, another size": {old(""), serveVersion("", changed, first[:1<<20]), "", fault.Changed},
-		"small, later whole":    {serveFile(first[:9]), wholly(serveFile(first[:9])), `"v1"`, nil},
-		"small, later larger":   {serveFile(first[:9]), wholly(serveFile(first[:10])), `"v1"`, fault.Changed},
+		"small, later whole":    {serveFile(first[:9]), asked("", serveFile(first[:9])), `"v1"`, nil},
+		"small, later larger":   {serveFile(first[:9]), asked("", serveFile(first[:10])), `"v1"`, fault.Changed},
 		"empty":                 {serveFile(nil), nil, `"v1"`, nil},
 		"empty, without a range": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Range", "bytes */0")
 			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
 		}, nil, "", nil},
 		"removed":                   {old(`"a"`), http.NotFound, `"a"`, fault.Changed},
-		"ranges are not sent later": {old(`"a"`), wholly(old(`"a"`)), `"a"`, fault.IO},
-		"wrong part": {old(`"a"`), func(w http.ResponseWriter, r *http.Request) {
-			r.Header.Set("Range", "bytes=0-99")
-			old(`"a"`)(w, r)
-		}, `"a"`, fault.IO},
+		"ranges are not sent later": {old(`"a"`), asked("", old(`"a"`)), `"a"`, fault.IO},
+		"wrong part":                {old(`"a"`), asked("bytes=0-99", old(`"a"`)), `"a"`, fault.IO},
+		"small, wrong part": {serveFile(first[:9]), func(w http.ResponseWriter, r *http.Request) {
+			r.Header.Set("Range", strings.Replace(r.Header.Get("Range"), "=0-8", "=1-8", 1))
+			serveFile(first[:9])(w, r)
+		}, `"v1"`, fault.IO},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,16 +160,17 @@ func TestWebAnswers(t *testing.T) {
 			_, _ = w.Write(data[:1])
 		}
 	}
+	refused := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusRequestedRangeNotSatisfiable) }
 	const neither = "the server does not send parts of files"
 	for name, c := range map[string]struct {
 		h          http.HandlerFunc
 		is         error
 		says, hint string
 	}{
-		"without ranges":   {wholly(serveFile(data)), fault.IO, neither, "curl"},
+		"without ranges":   {asked("", serveFile(data)), fault.IO, neither, "curl"},
 		"unknown total":    {part("bytes 0-0/*"), fault.IO, neither, "curl"},
 		"another part":     {part("bytes 1-1/9"), fault.IO, neither, "curl"},
-		"ranges refused":   {status(http.StatusRequestedRangeNotSatisfiable), fault.IO, neither, "curl"},
+		"ranges refused":   {refused, fault.IO, neither, "curl"},
 		"no file any more": {status(http.StatusGone), fault.NotFound, "not found", ""},
 		"denied":           {status(http.StatusForbidden), fault.Permission, "access denied: status 403", "presigned"},
 		"unavailable":      {status(http.StatusServiceUnavailable), fault.IO, "status 503", "run again"},

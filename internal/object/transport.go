@@ -137,7 +137,7 @@ func receive(answer http.Header, length int64, body io.Reader, same bool, v iden
 	if part == "" {
 		size = length
 	}
-	whole := part == "" && offset == 0 && int64(len(p)) == v.size
+	whole := part == "" && int64(len(p)) == v.size
 	switch {
 	case !same || size >= 0 && size != v.size:
 		return 0, failed(fault.Changed, "")
