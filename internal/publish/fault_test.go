@@ -251,23 +251,21 @@ func TestWithoutLocks(t *testing.T) {
 	}
 }
 
-// TestMadeMeanwhile has another program make the target just before the output is moved there.
+// TestMadeMeanwhile has another program make the target, and its folder, just before the run does.
 func TestMadeMeanwhile(t *testing.T) {
 	t.Parallel()
 	for _, lacks := range []string{"", "renameNew", "renameNew link"} {
 		dir, d := t.TempDir(), &faultyDisk{}
 		d.fails = func(operation, _ string) error {
-			if operation == "renameNew" {
-				plant(t, dir, tree{"x": "mine"})
-			}
+			plant(t, dir, map[string]tree{"makeDir": {"d/": ""}, "renameNew": {"d/x": "mine"}}[operation])
 			if slices.Contains(strings.Fields(lacks), operation) {
 				return errors.ErrUnsupported
 			}
 			return nil
 		}
-		made := outputOf{Target{Path: filepath.Join(dir, "x")}, tree{"": "new"}}
+		made := outputOf{Target{Path: filepath.Join(dir, "d/x")}, tree{"": "new"}}
 		refuses(t, run(d.do, Options{}, made), fault.Exists, "already exists")
-		holds(t, dir, tree{"x": "mine"})
+		holds(t, dir, tree{"d/": "", "d/x": "mine"})
 	}
 }
 

@@ -175,7 +175,7 @@ func TestStreamMustBeClosed(t *testing.T) {
 	}
 }
 
-// TestNamesOfStreams has the hash of nothing, 2d06800538d394c2, from the definition of XXH3.
+// TestNamesOfStreams has the hashes of nothing and of "a", by the definition of XXH3.
 func TestNamesOfStreams(t *testing.T) {
 	t.Parallel()
 	shards := tree{}
@@ -183,8 +183,8 @@ func TestNamesOfStreams(t *testing.T) {
 		shards["data/"+name+".parquet"] = "x"
 	}
 	for kind, c := range map[Kind]struct{ files, want tree }{
-		Parts: {tree{"part-00000.csv.gz": "", "part-00001.csv.gz": ""}, tree{
-			"_SUCCESS": "", "part-00000-2d06800538d394c2.csv.gz": "", "part-00001-2d06800538d394c2.csv.gz": ""}},
+		Parts: {tree{"part-00000.csv.gz": "", "part-00001.csv.gz": "a"}, tree{
+			"_SUCCESS": "", "part-00000-2d06800538d394c2.csv.gz": "", "part-00001-e6c632b61e964e1f.csv.gz": "a"}},
 		Hub: {shards, tree{"README.md": "# card\n", "data/": "", "data/test-1.5-00000-of-00001.parquet": "x",
 			"data/train-00000-of-00002.parquet": "x", "data/train-00001-of-00002.parquet": "x",
 			"data/train-b-00000-of-00001.parquet": "x"}},

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -30,6 +31,7 @@ func TestUpToDate(t *testing.T) {
 	write := func(path, content string) func(string) error {
 		return func(dir string) error { return os.WriteFile(dir+path, []byte(content), 0o666) }
 	}
+	old := write("/.x"+hiddenInfix+oneKey+"-"+oneKey+"-"+oneKey+recordSuffix, "")
 	for name, c := range map[string]struct {
 		change       func(dir string) error
 		file, folder bool
@@ -46,7 +48,8 @@ func TestUpToDate(t *testing.T) {
 		"no key":            {func(dir string) error { return keyed(dir, "", "new") }, false, false, 1},
 		"a lock is left":    {write("/.x.csv"+lockSuffix, ""), true, true, 2},
 		"a partial is left": {write("/.x"+hiddenInfix+"0123456789abcdef"+partialSuffix, ""), true, true, 2},
-		"a record is left":  {write("/.x"+hiddenInfix+oneKey+"-"+oneKey+"-"+oneKey+recordSuffix, ""), true, true, 2},
+		"a record is left":  {old, true, true, 2},
+		"left, another key": {func(d string) error { return cmp.Or(keyed(d, otherKey, "b"), old(d)) }, false, false, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

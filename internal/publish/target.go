@@ -160,22 +160,21 @@ func (out *output) refuse(inputs []string, others []*output) error {
 		return refusal("it is a device, FIFO or socket", "name a new file or folder")
 	case out.direct:
 		return nil
-	case out.info != nil && isDir != folder:
-		kinds := map[bool]string{true: "a folder", false: "a file"}
-		return refusal("it is "+kinds[isDir]+", expected "+kinds[folder], "delete it, or choose another name")
+	case isDir && !folder:
+		return refusal("it is a folder, expected a file", "delete it, or choose another name")
+	case folder && out.info != nil && !isDir:
+		return refusal("it is a file, expected a folder", "delete it, or choose another name")
 	case isDir && isAbove(out.info, "."):
 		return refusal("it is the current folder, or contains it", "name a new folder inside it")
 	}
-	parts, _ := fs.Glob(os.DirFS(filepath.Dir(out.real)), "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*")
-	if len(parts) > 0 {
+	beside := os.DirFS(filepath.Dir(out.real))
+	parts, _ := fs.Glob(beside, "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*")
+	if shards, _ := fs.Glob(beside, "data/*-?????-of-?????"+filepath.Ext(out.real)); parts != nil || shards != nil {
 		return refusal("its folder has part files: programs read every file in it as a part", "use another folder")
 	}
 	const overlaps = "it is, contains or is inside the "
 	for _, input := range inputs {
-		real, err := filepath.EvalSymlinks(input)
-		if err != nil {
-			continue
-		}
+		real, _ := filepath.EvalSymlinks(input) // "" after an error, where nothing is
 		info, err := os.Stat(real)
 		if err == nil && (isAbove(out.info, real) || info.IsDir() && isAbove(info, out.real)) {
 			return refusal(overlaps+"input "+input, "name a new file or folder outside it")
