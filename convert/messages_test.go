@@ -4,15 +4,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/idxport/idxport/test/must"
 )
 
 // TestAlternativesAreRecipes demands that docs/recipes.md, whose code is run, has them all.
 func TestAlternativesAreRecipes(t *testing.T) {
 	t.Parallel()
-	recipes, err := os.ReadFile("../docs/recipes.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	recipes := must.Get(os.ReadFile("../docs/recipes.md"))(t)
 	for entry := range strings.SplitSeq(strings.TrimSpace(alternativeTable), "\n\n") {
 		lines := strings.Split(entry, "\n")
 		code := lines[len(lines)-1]

@@ -31,22 +31,19 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	in, jobs, err := openAll(ctx, o, report)
 	defer releaseAll(jobs)
-	if err != nil {
-		return report, err
-	}
-	outputs, err := planOutputs(ctx, in, jobs, in.request.targets)
 	if err == nil {
-		err = runJobs(ctx, in, jobs, outputs)
+		err = runJobs(ctx, in, jobs)
 	}
 	return report, err
 }
 
 // runJobs does the remaining checks that need no reading of rows, reports what was decided, and
 // writes the outputs, unless all are up to date.
-func runJobs(ctx context.Context, in *inputs, jobs []*job, outputs []*output) error {
+func runJobs(ctx context.Context, in *inputs, jobs []*job) error {
 	r := in.request
+	outputs, errOutputs := planOutputs(ctx, in, jobs, r.targets)
 	cards, err := cardsOf(outputs)
-	if err := cmp.Or(checkClassesUsed(r, jobs, outputs), err); err != nil {
+	if err := cmp.Or(errOutputs, checkClassesUsed(r, jobs, outputs), err); err != nil {
 		return err
 	}
 	for _, j := range jobs {
@@ -96,9 +93,6 @@ func writeAndPublish(ctx context.Context, in *inputs, jobs []*job, p *publicatio
 		}
 		written = append(written, done...)
 	}
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
 	rows := map[*job]int64{}
 	for _, w := range written {
 		rows[w.out.job] = w.rows
@@ -119,6 +113,9 @@ func writeAndPublish(ctx context.Context, in *inputs, jobs []*job, p *publicatio
 		if err := w.check(ctx, in); err != nil {
 			return err
 		}
+	}
+	if err := context.Cause(ctx); err != nil { // checks may have ended early, without an error
+		return err
 	}
 	if err := p.commit(); err != nil {
 		return err
