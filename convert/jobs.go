@@ -93,11 +93,12 @@ func openAll(ctx context.Context, o Options, report *Report) (in *inputs, jobs [
 // checkTogether returns an error if one run cannot write a and b, or may have misread one of them.
 func (r *request) checkTogether(a, b *job) error {
 	if b.split.Name != "" && strings.EqualFold(a.split.Name, b.split.Name) { // so files may have one name
+		hint := "give or rename one, or join CSV files of the same rows: paste -d, y.csv x.csv >all.csv"
+		if a.split.whole != "" || b.split.whole != "" {
+			hint = "choose another name for --holdout"
+		}
 		return usagef("%s and %s are two tables of %s", text.Path(a.split.Files[0].Path),
-			text.Path(b.split.Files[0].Path), b.title()).WithHint("%s", map[bool]string{
-			true:  "choose another name for --holdout",
-			false: "give or rename one, or join CSV files of the same rows: paste -d, y.csv x.csv >all.csv",
-		}[a.split.whole != "" || b.split.whole != ""])
+			text.Path(b.split.Files[0].Path), b.title()).WithHint("%s", hint)
 	}
 	isShared := func(c source.Column) bool { return source.Index(b.schema.Columns, c.Name) >= 0 }
 	if n := b.schema.SourceRows; n > 0 && n == a.schema.SourceRows && !slices.ContainsFunc(a.schema.Columns, isShared) {

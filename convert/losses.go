@@ -65,7 +65,7 @@ func (out *output) owns(ctx context.Context, r *request, named, beside, path str
 	name, split := inPlaceOf(out.job.base(), ownStem, otherStem), other.Split
 	if name != "" && split == "" {
 		split = dataset.ParseName(name).Split
-		if sameFormat && isColumnar(f) && out.contentsAt(ctx, r, path, false).split == name {
+		if isColumnar(f) && out.contentsAt(ctx, r, path, false).split == name {
 			split = name
 		}
 	}
@@ -189,10 +189,7 @@ func samplesAt(path string) (n int64, extensions []string) {
 		files = parts
 	}
 	for _, name := range files {
-		f, err := os.Open(filepath.Join(path, name))
-		if err != nil {
-			return -1, nil
-		}
+		f, _ := os.Open(filepath.Join(path, name)) // nil, which has no samples, after an error
 		sample, archive := "", tar.NewReader(f)
 		for h, err := archive.Next(); err == nil; h, err = archive.Next() {
 			key, extension, _ := strings.Cut(h.Name, ".")

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -60,7 +59,10 @@ func (out *output) keyOf(key string) string {
 }
 
 func (out *output) shownName() string {
-	return cmp.Or(map[string]string{Stdio: "standard output"}[out.path], out.path)
+	if out.path == Stdio {
+		return "standard output"
+	}
+	return out.path
 }
 
 // planOutputs returns the outputs of all jobs at the targets, in the order of the jobs. It is an

@@ -98,13 +98,13 @@ func isStdin(f dataset.File) bool { return f.Path == Stdio }
 
 // checkRereadable returns an error if a flag needs to read s again, and an input is read only once.
 func (r *request) checkRereadable(s dataset.Split) error {
-	flag := cmp.Or(map[bool]string{true: "--where, --holdout or --shuffle"}[r.choice.Selects()],
-		map[bool]string{true: "--verify"}[r.Verify], map[bool]string{true: "--if-changed"}[r.IfChanged])
-	if flag == "" || !slices.ContainsFunc(s.Files, isStdin) {
+	rereads := r.choice.Selects() || r.Verify || r.IfChanged
+	if !rereads || !slices.ContainsFunc(s.Files, isStdin) {
 		return nil
 	}
-	return usagef("%s needs to read the input again, but standard input can be read only once", flag).
-		WithHint("leave out %s, or give a file", flag)
+	const flags = "--where, --holdout, --shuffle, --verify and --if-changed"
+	return usagef("standard input can be read only once, but %s read it again", flags).
+		WithHint("leave out these flags, or give a file")
 }
 
 // neededFiles returns the files of s that hold the wanted columns, if each has its own, or all.
@@ -167,6 +167,9 @@ func (in *inputs) selectRows(ctx context.Context, s dataset.Split) (chosen []cho
 		return nil, noLabels("--stratify", t.Columns())
 	}
 	selected, err := r.choice.Select(ctx, from)
+	if err != nil {
+		return nil, err
+	}
 	for _, each := range selected {
 		c := chosenSplit{Split: s, rows: each.Rows}
 		if holdsOut {
@@ -177,7 +180,7 @@ func (in *inputs) selectRows(ctx context.Context, s dataset.Split) (chosen []cho
 		}
 		chosen = append(chosen, c)
 	}
-	return chosen, err // after an error, none of them is used
+	return chosen, nil
 }
 
 // integerLabels returns t with integers in place of labels that are stored as floats, if an output
