@@ -39,12 +39,9 @@ var allCommands = sync.OnceValue(func() (all []command) {
 	run := map[string]func(context.Context, *report) error{"convert": runConvert, "verify": runVerify,
 		"inspect": runInspect, "preview": runPreview, "formats": runFormats, "datasets": runDatasets,
 		"version": runVersion, "completion": runCompletion}
-	for entry := range strings.SplitSeq("\n"+commandTable, "\n# ") {
+	for entry := range strings.SplitSeq(strings.TrimPrefix(commandTable, "# "), "\n# ") {
 		head, help, _ := strings.Cut(entry, "\n")
-		name, usage, ok := strings.Cut(head, ": ")
-		if !ok {
-			continue // before the first entry
-		}
+		name, usage, _ := strings.Cut(head, ": ")
 		synopsis, _, _ := strings.Cut(strings.TrimPrefix(help, "Usage: idxport "), "\n")
 		all = append(all, command{name, usage, synopsis, strings.TrimSpace(help), run[name]})
 	}
@@ -84,11 +81,11 @@ func (c command) start(ctx context.Context, r *report, words []string) error {
 	return c.run(ctx, r)
 }
 
-// commandOf returns the first argument that is not a flag, or "".
-func commandOf(args []string) string {
-	for _, a := range args[min(1, len(args)):] {
-		if !strings.HasPrefix(a, "-") {
-			return a
+// commandOf returns the first of the words after the program's name that is not a flag, or "".
+func commandOf(words []string) string {
+	for _, word := range words {
+		if !strings.HasPrefix(word, "-") {
+			return word
 		}
 	}
 	return ""
@@ -102,11 +99,12 @@ func runConvert(ctx context.Context, r *report) (err error) {
 
 func runVerify(ctx context.Context, r *report) (err error) {
 	s := r.settings
-	output := append(s.Inputs, "out/train.parquet")[0]
 	if len(s.Inputs) < 2 {
+		example := strings.Join(s.Inputs, "") // the output, if it is given
 		return usagef("found %s, expected an output and its inputs", text.Count(len(s.Inputs), "path")).
-			WithHint("give both, such as idxport verify %s ./mnist", text.Path(output))
+			WithHint("give both, such as idxport verify %s ./mnist", text.Path(cmp.Or(example, "out/train.parquet")))
 	}
+	output := s.Inputs[0]
 	s.Inputs = s.Inputs[1:]
 	r.Report, err = convert.Verify(ctx, output, s.Source, s.View)
 	for _, v := range r.Verified {

@@ -8,23 +8,17 @@ import (
 	"strings"
 )
 
-// helpAsked reports whether args ask for help, as `help COMMAND`, `COMMAND --help` or `COMMAND
-// --help-all`, and the command they name, if any.
-func helpAsked(args []string) (command string, all, asked bool) {
-	options := args[min(1, len(args)):]
-	if i := slices.Index(options, "--"); i >= 0 {
-		options = options[:i]
+// helpAsked reports whether the words after the program's name ask for help, as `help COMMAND`,
+// `COMMAND --help` or `COMMAND --help-all`, and the command they name, if any.
+func helpAsked(words []string) (command string, all, asked bool) {
+	asked = len(words) == 0 || commandOf(words) == "help"
+	if i := slices.Index(words, "--"); i >= 0 {
+		words = words[:i]
 	}
-	command, all = commandOf(args), slices.Contains(options, "--help-all")
-	if command == "help" {
-		topic := commandOf(args[slices.Index(args, command):])
-		if topic == "help" {
-			topic = ""
-		}
-		return topic, all, true
-	}
-	isHelp := func(option string) bool { return slices.Contains([]string{"--help", "-help", "-h"}, option) }
-	return command, all, all || len(args) == 1 || slices.ContainsFunc(options, isHelp)
+	isHelp := func(word string) bool { return slices.Contains([]string{"--help", "-help", "-h"}, word) }
+	all = slices.Contains(words, "--help-all")
+	topics := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "help" })
+	return commandOf(topics), all, asked || all || slices.ContainsFunc(words, isHelp)
 }
 
 // printHelp prints the help of the command, or of the program if name is empty: what it is for, its

@@ -30,7 +30,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	log.SetOutput(io.Discard) // package http logs what servers send too much
 	ctx, stop := withSignals(context.Background())
 	defer stop()
-	r := newReport(commandOf(args), stdin, stdout, stderr)
+	r := newReport(commandOf(args[1:]), stdin, stdout, stderr)
 	if last := len(args) - 1; last > 0 && args[last] == completionFlag { // before anything interprets the words
 		_ = r.library(true).Run(ctx, args) // an error would appear in the line that the user is typing
 		return exitOK
@@ -41,7 +41,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // start prints help, or runs a command.
 func start(ctx context.Context, r *report, args []string) error {
-	if name, all, asked := helpAsked(args); asked {
+	if name, all, asked := helpAsked(args[1:]); asked {
 		err := printHelp(r.stdout, name, all)
 		r.settings.JSON = r.settings.JSON && err != nil
 		return err

@@ -51,7 +51,11 @@ func (s *settings) parse(command string, words []string) (first error) {
 		_, many := f.field(s).(*[]string)
 		before, again := given[f.name] // -q -q is one thing, --transpose --transpose=false is not
 		if again && (!many || f.has("list")) && (f.placeholder != "" || value != before) {
-			failed(usagef("--%s is given twice", f.name).WithHint("give it once; a list has commas: image,label"))
+			hint := "give it once"
+			if f.has("list") {
+				hint += "; a list has commas: image,label"
+			}
+			failed(usagef("--%s is given twice", f.name).WithHint("%s", hint))
 			continue
 		}
 		given[f.name] = value

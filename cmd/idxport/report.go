@@ -139,7 +139,11 @@ func (r *report) writeObject(err error) error {
 
 // message shows a note or a warning.
 func (r *report) message(warning bool, text string) {
-	r.say(map[bool]string{false: "note", true: "warning"}[warning], text, "")
+	level := "note"
+	if warning {
+		level = "warning"
+	}
+	r.say(level, text, "")
 }
 
 // say shows a message of a level and its hint, if there is one; with --json as one JSON object on a
