@@ -106,9 +106,9 @@ func (f finder) findColumns(all []candidate) {
 func (f finder) checkApart(all []candidate) error {
 	begin := func(n Name) string { base, _ := n.cutLast(); return base }
 	end := func(n Name) string { return lowerASCII(n.Stem[strings.IndexByte(n.Stem, '-')+1:]) } // img-val, lab-val
-	isY := func(c candidate) string { return strconv.FormatBool(IsCalledY(c.path)) }
+	isY := func(c candidate) string { return strconv.FormatBool(IsCalledY(c.path)) } // "false" sorts before "true"
 	all = slices.SortedStableFunc(slices.Values(all), func(a, b candidate) int { return cmp.Compare(isY(a), isY(b)) })
-	for i, c := range slices.Backward(all) { // y is labels, rather than w
+	for i, c := range slices.Backward(all) { // from those called y, which are labels rather than w
 		for _, other := range all[:i] {
 			if begin(c.name) != begin(other.name) && end(c.name) != end(other.name) || tableKey(c) == tableKey(other) ||
 				max(c.name.Role, other.name.Role) != Data ||
