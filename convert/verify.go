@@ -233,7 +233,7 @@ func verifyTable(ctx context.Context, out *inputs, expected *job, found source.T
 		found = again
 	}
 	oneColumn := out.set.IDX() || table.Format.OneColumn && table.Arrays == nil // such a file may lack others
-	c := comparison{text: table.Format.Untyped, partial: oneColumn && len(own.Files) == 1 && out.isFile(file)}
+	c := comparison{text: table.Format.Untyped, partial: oneColumn && out.isFile(file)}
 	for _, f := range own.Files {
 		c.paths = append(c.paths, f.Path)
 	}
