@@ -167,6 +167,7 @@ func (out *output) refuse(inputs []string, others []*output) error {
 	case isDir && isAbove(out.info, "."):
 		return refusal("it is the current folder, or contains it", "name a new folder inside it")
 	}
+	// Programs that read all files below a folder take a table and shards beside it for one.
 	beside := os.DirFS(filepath.Dir(out.real))
 	parts, _ := fs.Glob(beside, "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*")
 	if shards, _ := fs.Glob(beside, "data/*-?????-of-?????"+filepath.Ext(out.real)); parts != nil || shards != nil {
