@@ -17,7 +17,7 @@
 // Files with one prefix and split are one table. Data whose prefix begins like that of images or
 // labels of its split, and has as many records, is a further column; and so is a file whose name
 // differs from theirs after the last dash: train-weather-idx2-float, train-fine_label-idx1-ubyte.
-// Files whose names differ in the compression alone are one column: all but damaged ones are equal.
+// Several files of one column, such as compressed copies, must be equal, except for damaged ones.
 //
 // # The invariant
 //

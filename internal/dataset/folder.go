@@ -237,6 +237,9 @@ func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) e
 	base := unreadName().ReplaceAllString(name, "$1")
 	stem, _, _ := strings.Cut(name, ".")
 	n, bare, isImage := ParseName(base), ParseName(stem), source.ImageName().MatchString(name)
+	if bare.Role == Data && IsCalledY(bare.Prefix) { // y.txt, targets.npy
+		bare.Role, bare.Prefix = Label, strings.Trim(yName().ReplaceAllString(bare.Prefix, "-"), "-")
+	}
 	isRead := func(c candidate) bool {
 		return c.name.Role == n.Role && c.name.Split == n.Split && c.name.Prefix == n.Prefix
 	}
@@ -246,8 +249,11 @@ func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) e
 		what, advice = "found a folder, or a link to nothing", "put the file itself here"
 	case !isNamed && (isTable || isImage || bare.Role == Label):
 		what, advice = "found it beside IDX files", "put IDX files of it here, which -o idx=DIR/ makes"
+		first := found[0].name
 		if n = bare; isImage {
-			n = Name{Role: Image, Prefix: found[0].name.Prefix}
+			n = Name{Role: Image, Prefix: first.Prefix}
+		} else if n.Role == Label {
+			advice = writeLabels(source.Under(dir, name), isTable, first.Prefix+"-"+cmp.Or(n.Split, first.Split))
 		}
 		isAny := f.options.Holdout || n.Split != "train" && n.Split != "test"
 		isRead = func(c candidate) bool {
@@ -261,7 +267,18 @@ func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) e
 		return nil
 	}
 	return fault.New(fault.Usage, "%s, and no other is column %q of its split", what, n.Role).
-		In(source.Under(dir, name)).WithHint("%s, move it away, or choose with --split", advice)
+		In(source.Under(dir, name)).WithHint("%s; or move it away, or choose with --split", advice)
+}
+
+// writeLabels returns advice to write the labels in the file at path as IDX, of the table set.
+func writeLabels(path string, isTable bool, set string) string {
+	labels, advice := strings.Trim(set, "-")+"-labels.idx", "write it as IDX: "
+	out := text.Path(source.Under(source.Above(path), strings.TrimPrefix(labels, "-")))
+	if !isTable {
+		advice = fmt.Sprintf("if it is text, write it as IDX: cp %s %[1]s.csv && ", text.Path(path))
+		path += ".csv"
+	}
+	return fmt.Sprintf("%sidxport convert %s -o %s", advice, text.Path(path), out)
 }
 
 // groupFiles groups the candidates that have the same key, in the order of the keys.
@@ -322,61 +339,39 @@ func FolderName(dir string) string {
 	return cmp.Or(strings.Trim(name, string(filepath.Separator)), "data")
 }
 
-// choose chooses one of the files with the same role in a table.
-func (f finder) choose(files []candidate) (file File, notes []string, err error) {
+// choose chooses one of the files with the same role in a table. They must be copies, such as a
+// file that is decompressed beside its archive, as torchvision keeps both, or downloaded twice. It
+// ignores those that are damaged, such as interrupted downloads.
+func (f finder) choose(files []candidate) (chosen File, notes []string, err error) {
 	// QMNIST's extended labels include the plain ones.
 	isExtended := func(c candidate) bool { return c.name.Dataset == "qmnist" && c.name.Format == "idx2-int" }
 	if less := slices.DeleteFunc(slices.Clone(files), isExtended); len(less) > 0 && len(less) < len(files) {
 		files = slices.DeleteFunc(files, func(c candidate) bool { return !isExtended(c) })
 		notes = []string{fmt.Sprintf("skipped %s: %s has the same labels and more", baseNames(less), files[0].base())}
 	}
-	plain := func(c candidate) string {
-		return strings.TrimRight(c.base()[:len(c.base())-len(c.name.Compression)], ".")
-	}
-	for _, c := range files[1:] {
-		if plain(c) != plain(files[0]) {
-			return File{}, nil, fault.New(fault.Usage,
-				"found %d files for the column %q, expected one: this file and %s",
-				len(files), c.name.Role, baseNames(files[1:])).In(files[0].path).
-				WithHint("give the files to use instead of the folder, or move the other files away")
-		}
-	}
-	file, more, err := f.chooseTwin(files)
-	return file, append(notes, more...), err
-}
-
-// chooseTwin chooses one of the files whose names differ only in the compression: the uncompressed
-// one, as torchvision keeps both. It ignores twins that are damaged, such as interrupted downloads.
-func (f finder) chooseTwin(files []candidate) (chosen File, notes []string, err error) {
+	var sum string            // of the chosen file
 	for _, c := range files { // sorted by name
 		h, unread := f.header(c.path)
-		if unread == nil && chosen.Path != "" {
-			unread = f.checkTwin(chosen, c.file(h))
+		own := ""
+		if unread == nil && len(files) > 1 {
+			own, unread = f.SHA256(c.path, h.Records())
 		}
-		if errors.Is(unread, fault.Usage) { // they differ
-			return File{}, nil, unread
-		} else if unread != nil {
+		switch {
+		case unread != nil:
 			err, notes = cmp.Or(err, unread), append(notes, fmt.Sprintf("skipped: %v", unread))
-		} else if chosen.Path == "" {
-			chosen = c.file(h)
+		case chosen.Path == "":
+			chosen, sum = c.file(h), own
+		case own != sum || !sameHeader(h, chosen.Header):
+			return File{}, nil, fault.New(fault.Usage, "this file (%s) and %s (%s) differ, expected one file for the "+
+				"column %q, or copies", chosen.Header, c.base(), h, c.name.Role).In(chosen.Path).WithHint(
+				"move away the one that is out of date, or give the files to use instead of the folder")
 		}
 	}
-	if chosen.Path == "" && f.options.Damaged { // the next reader reports what is wrong
+	if chosen.Path != "" {
+		return chosen, notes, nil
+	}
+	if f.options.Damaged { // the next reader reports what is wrong
 		return files[0].file(idx.Header{}), nil, nil
-	} else if chosen.Path != "" {
-		err = nil
 	}
-	return chosen, notes, err
-}
-
-// checkTwin returns a fault.Usage if b, a compressed copy of a, has other data.
-func (f finder) checkTwin(a, b File) error {
-	one, err := f.SHA256(a.Path, a.Header.Records())
-	other, otherErr := f.SHA256(b.Path, b.Header.Records())
-	if err = cmp.Or(err, otherErr); err != nil || one == other && sameHeader(a.Header, b.Header) {
-		return err
-	}
-	return fault.New(fault.Usage, "this file (%s) and its compressed copy %s (%s) differ, expected the same data",
-		a.Header, b.base(), b.Header).In(a.Path).
-		WithHint("remove the one that is out of date, or give the files to use instead of the folder")
+	return File{}, nil, err
 }

@@ -179,7 +179,7 @@ func (n Name) cutLast() (base, last string) {
 // lowerASCII lowers A…Z and keeps every other byte, so that positions in the result are those in s.
 func lowerASCII(s string) string { return capitals().ReplaceAllStringFunc(s, strings.ToLower) }
 
-var yName = text.Pattern(`(?i)(^|[-_. ])y([-_. ]|$)`)
+var yName = text.Pattern(`(?i)(^|[-_. ])(y|targets?)([-_. ]|$)`)
 
-// IsCalledY reports whether a word of the base name of path is y, as of labels beside mnist_x.
+// IsCalledY reports whether a word of the base name of path is y or target, as of labels beside x.
 func IsCalledY(path string) bool { return yName().MatchString(source.Base(path)) }
