@@ -16,11 +16,10 @@
 // leading X_), label (labels or a leading y_), or else data. The split is that of a [SplitWord].
 // Files with one prefix and split are one table. Data whose prefix begins like that of images or
 // labels of its split, and has as many records, is a further column; and so is a file whose name
-// differs from theirs after the last dash: train-weather-idx2-float, train-fine_label-idx1-ubyte.
-// Several files of one column, such as compressed copies, must be equal, except for damaged ones.
+// differs from theirs after the last dash: train-weather-idx2-float, train-fine_label (also alone).
 //
 // # The invariant
 //
-// Nothing is guessed. Two files for one column, several data sets in one folder, and swapped images
-// and labels are errors that name the files. [Split.Notes] has what was decided for the user.
+// Nothing is guessed. Files of one column that differ, several data sets in a folder, and swapped
+// images and labels are errors that name the files. [Split.Notes] has decisions made for the user.
 package dataset

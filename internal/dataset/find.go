@@ -151,11 +151,12 @@ func (f finder) files(inputs []Input) (_ []Split, err error) {
 		s.Files = append(s.Files, file)
 	}
 	for i, in := range inputs {
-		paired := slices.ContainsFunc(names, names[i].Pairs)
+		column := names[i].ownColumn()
 		for _, other := range names {
-			if column := names[i].ColumnOf(other); column != "" && in.Name == "" && !paired {
-				s.Files[i].Name, s.Files[i].Role = column, Data
-			}
+			column = cmp.Or(names[i].ColumnOf(other), column)
+		}
+		if column != "" && in.Name == "" && !slices.ContainsFunc(names, names[i].Pairs) {
+			s.Files[i].Name, s.Files[i].Role = column, Data
 		}
 	}
 	if err := f.distinct(s.Files, names); err != nil {

@@ -86,6 +86,10 @@ func (f finder) findColumns(all []candidate) {
 			continue
 		}
 		own := &all[i]
+		if own.column = c.name.ownColumn(); own.column != "" {
+			own.name.Role, own.name.Prefix = Data, ""
+			continue
+		}
 		for _, other := range all {
 			column := c.name.ColumnOf(other.name)
 			if column == "" || own.column != "" && len(other.name.Prefix) <= len(own.name.Prefix) {
@@ -249,11 +253,13 @@ func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) e
 		what, advice = "found a folder, or a link to nothing", "put the file itself here"
 	case !isNamed && (isTable || isImage || bare.Role == Label):
 		what, advice = "found it beside IDX files", "put IDX files of it here, which -o idx=DIR/ makes"
-		first := found[0].name
 		if n = bare; isImage {
-			n = Name{Role: Image, Prefix: first.Prefix}
+			n = Name{Role: Image, Prefix: found[0].name.Prefix}
 		} else if n.Role == Label {
-			advice = writeLabels(source.Under(dir, name), isTable, first.Prefix+"-"+cmp.Or(n.Split, first.Split))
+			labels := found[0].name.Prefix + "-" + cmp.Or(n.Split, found[0].name.Split) + "-labels.idx"
+			labels = strings.TrimLeft(strings.ReplaceAll(labels, "--", "-"), "-")
+			advice = fmt.Sprintf("write it as IDX: idxport convert %s -o %s", text.Path(source.Under(dir, name)),
+				text.Path(source.Under(dir, labels)))
 		}
 		isAny := f.options.Holdout || n.Split != "train" && n.Split != "test"
 		isRead = func(c candidate) bool {
@@ -268,17 +274,6 @@ func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) e
 	}
 	return fault.New(fault.Usage, "%s, and no other is column %q of its split", what, n.Role).
 		In(source.Under(dir, name)).WithHint("%s; or move it away, or choose with --split", advice)
-}
-
-// writeLabels returns advice to write the labels in the file at path as IDX, of the table set.
-func writeLabels(path string, isTable bool, set string) string {
-	labels, advice := strings.Trim(set, "-")+"-labels.idx", "write it as IDX: "
-	out := text.Path(source.Under(source.Above(path), strings.TrimPrefix(labels, "-")))
-	if !isTable {
-		advice = fmt.Sprintf("if it is text, write it as IDX: cp %s %[1]s.csv && ", text.Path(path))
-		path += ".csv"
-	}
-	return fmt.Sprintf("%sidxport convert %s -o %s", advice, text.Path(path), out)
 }
 
 // groupFiles groups the candidates that have the same key, in the order of the keys.
@@ -302,13 +297,12 @@ func tableKey(c candidate) string {
 // table makes the table of one split in dir, with one file for every role and additional column.
 func (f finder) table(dir string, files []candidate) (Split, error) {
 	s := Split{Name: files[0].name.Split, Stem: tableStem(dir, files)}
-	columnKey := func(c candidate) string { return strconv.Itoa(int(c.name.Role)) + c.column }
-	for _, group := range groupFiles(files, columnKey) {
-		file, notes, err := f.choose(group)
+	for _, same := range groupFiles(files, func(c candidate) string { return fmt.Sprint(int(c.name.Role), c.column) }) {
+		file, notes, err := f.choose(same)
 		if err != nil {
 			return Split{}, err
 		}
-		if column := group[0].column; column != "" {
+		if column := same[0].column; column != "" {
 			file.Name = column
 			notes = append(notes, fmt.Sprintf("%s is read as the column %s", file.base(), column))
 		}

@@ -165,6 +165,17 @@ func (n Name) ColumnOf(other Name) string {
 	return rest
 }
 
+// ownName matches the stem of an output's column that is not its label: train-fine_label.
+var ownName = text.Pattern(`(?i)^(?:` + SplitWord + `)-([\pL_][\pL\pN_]*_labels?)$`)
+
+// ownColumn returns the column that n names even without other files, or "".
+func (n Name) ownColumn() string {
+	if m := ownName().FindStringSubmatch(n.Stem); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // Pairs reports whether n and other are named as the images and the labels of one table.
 func (n Name) Pairs(other Name) bool {
 	return n.Role+other.Role == Label && n.Prefix == other.Prefix && n.Split == other.Split

@@ -148,15 +148,14 @@ func (o Options) tablesAt(ctx context.Context, path string) ([]sources.Table, er
 
 // checkUsed returns an error if a flag does not apply to the inputs: tables, or IDX files if nil.
 func (o Options) checkUsed(tables []sources.Table) error {
-	has := func(match func(sources.Format) bool) bool {
-		return slices.ContainsFunc(tables, func(t sources.Table) bool { return match(t.Format) })
+	var images, isText bool
+	for _, t := range tables {
+		images, isText = images || t.Format.Images, isText || t.Format.Text
 	}
-	images := has(func(f sources.Format) bool { return f.Images })
-	// From separate columns, --salvage keeps as many rows as the shortest one has.
 	separate := tables != nil && (len(tables) > 1 || tables[0].Arrays != nil) && tables[0].Format.OneColumn
 	named := slices.ContainsFunc(o.Args, func(arg dataset.Input) bool { return arg.Name == o.LabelColumn })
 	return CheckUses("input", []FlagUse{
-		{"header", o.Header != nil, has(func(f sources.Format) bool { return f.Text }), "text, such as CSV"},
+		{"header", o.Header != nil, isText, "text, such as CSV"},
 		{"grey", o.Grey, images, "images in files, such as PNG and JPEG"},
 		{"resize", o.Resize[0] > 0, images || !o.AsStored, "images in files, such as PNG and JPEG"},
 		{"label-column " + o.LabelColumn, o.PlacesLabel() || o.AsStored && o.LabelColumn != "",
@@ -167,8 +166,7 @@ func (o Options) checkUsed(tables []sources.Table) error {
 
 // splitsOfTables makes each table a split, and one-array files such as .npy with the same split the
 // columns of one, also images and labels of the same prefix. A .npz file may hold several splits.
-func (o Options) splitsOfTables(tables []sources.Table) ([]dataset.Split, error) {
-	var splits []dataset.Split
+func (o Options) splitsOfTables(tables []sources.Table) (splits []dataset.Split, err error) {
 	folder := len(o.Args) == 1 && len(tables) > 1 && tables[0].Format.OneColumn
 	if folder { // images and labels first: their names determine the splits that other arrays join
 		role := func(t sources.Table) int { return int(dataset.ParseName(t.Name).Role) }
@@ -234,7 +232,6 @@ func parseNames(tables []sources.Table) (names []dataset.Name) {
 		names = append(names, dataset.ParseName(t.Name))
 	}
 	for i, n := range names {
-		paired := slices.ContainsFunc(names, n.Pairs)
 		split, _, _ := dataset.CutSplit(n.Stem)
 		for _, other := range names {
 			column := n.ColumnOf(other)
@@ -242,7 +239,8 @@ func parseNames(tables []sources.Table) (names []dataset.Name) {
 			if tables[i].Format.OneColumn && n.Split == "" && n.Role == dataset.Data && isOfOther {
 				names[i].Split = other.Split
 			}
-			if !paired && tables[i].Format.OneColumn && n.Role != dataset.Data && column != "" {
+			isLoose := n.Role != dataset.Data && !slices.ContainsFunc(names, n.Pairs)
+			if column != "" && tables[i].Format.OneColumn && isLoose {
 				names[i].Role, names[i].Split, names[i].Prefix = dataset.Data, other.Split, other.Prefix+"-"+column
 			}
 		}
@@ -280,9 +278,8 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 	return nil
 }
 
-// splitOfArray returns the index of the split for an array without one in its name, −1 if there is
-// none: the unnamed split whose stem is a prefix of the array's name, or else the only unnamed one,
-// unless both have images or both have labels.
+// splitOfArray returns the index of the split of an array that names none, or −1: the unnamed one
+// whose stem begins its name, or else the only unnamed one, unless both have images or labels.
 func splitOfArray(splits []dataset.Split, name dataset.Name, stem string) int {
 	i := slices.IndexFunc(splits, func(s dataset.Split) bool {
 		return s.Name == "" && (s.Stem == stem || strings.HasPrefix(name.Prefix, s.Stem+"-"))
@@ -359,9 +356,9 @@ func (o Options) namedSplits(splits []dataset.Split, together bool) ([]dataset.S
 	return slices.DeleteFunc(splits, isOther), nil
 }
 
-// chooseShaped sets the shape of the IDX files of s that --shape applies to: a single file, or all
-// but labels that have records of as many elements, and images that are one vector and become as
-// many as there are numbers in another file. It reports whether there are any.
+// chooseShaped sets the shape of the IDX files of s that --shape applies to, and reports whether
+// there are any: a single file, or all but labels with records of as many elements, and images that
+// are one vector and become as many as there are numbers in another file.
 func (o Options) chooseShaped(s dataset.Split) (any bool) {
 	for i, f := range s.Files {
 		h, err := f.Header.Reshape(o.Shape)
@@ -391,38 +388,42 @@ func (in *Set) readClasses(ctx context.Context) ([]string, error) {
 }
 
 // namesBeside returns the class names in the list that outputs have beside f, a file of single
-// numbers, and the path of the list; or else those that are known, the path of f and any error.
-func (in *Set) namesBeside(ctx context.Context, s dataset.Split, f dataset.File, known []string) (
-	names []string, list string, err error) {
+// numbers of the table stem, and the path of the list; or else those that are known, and f's path.
+func (in *Set) namesBeside(ctx context.Context, f dataset.File, stem string, known []string) ([]string, string, error) {
 	isWeb := text.IsURL(f.Path) && !strings.HasPrefix(f.Path, "s3:") // it may have a page for each missing file
 	if isWeb || f.Path == source.Stdin || !isLabels(f) && (f.Role == dataset.Image || len(f.Header.Dims) != 1) {
 		return known, f.Path, nil
 	}
-	own := dataset.ParseName(f.Path) // s.Name may be that of --holdout
-	stem, isOurs := strings.CutSuffix(own.Stem, "-labels")
+	own := dataset.ParseName(f.Path) // stem may be that of --holdout
+	table, isOurs := strings.CutSuffix(own.Stem, "-labels")
 	if isLabels(f) && (own.Split != "" || !isOurs) {
-		stem = cmp.Or(own.Split, own.Prefix, s.Stem)
+		table = cmp.Or(own.Split, own.Prefix, stem)
 	}
-	list = source.Under(source.Above(f.Path), stem+schema.NamesExtension)
-	read, _ := in.lists.LoadOrStore(list, sync.OnceValues(func() ([]string, error) { return in.namesIn(ctx, list) }))
-	if names, err = read.(func() ([]string, error))(); err == nil {
-		return names, list, nil
+	for _, name := range slices.Compact([]string{own.Stem, table}) { // scans-fine_label: of this column
+		list := source.Under(source.Above(f.Path), name+schema.NamesExtension)
+		names, err := in.namesIn(ctx, list)
+		if err == nil {
+			return names, list, nil
+		}
+		_, missing := os.Lstat(list) // a link to nothing is there; S3 denies what is missing, unless it may be listed
+		if kind := fault.KindOf(err); missing == nil || kind != fault.NotFound && kind != fault.Permission {
+			e, _ := errors.AsType[*fault.Error](fault.In(list, err))
+			return known, f.Path, e.WithHint("%s", strings.TrimPrefix(e.Hint+"; this list of the classes of "+
+				text.Path(f.Path)+" is not read with --classes, or if you move it away", "; "))
+		}
 	}
-	_, missing := os.Lstat(list) // a link to nothing is there; S3 denies what is missing, unless it may be listed
-	if kind := fault.KindOf(err); missing != nil && (kind == fault.NotFound || kind == fault.Permission) {
-		return known, f.Path, nil
-	}
-	e, _ := errors.AsType[*fault.Error](fault.In(list, err))
-	return known, f.Path, e.WithHint("%s", strings.TrimPrefix(e.Hint+"; this list of the classes of "+
-		text.Path(f.Path)+" is not read with --classes, or if you move it away", "; "))
+	return known, f.Path, nil
 }
 
-// namesIn reads the class names in the file at path.
+// namesIn reads the class names in the file at path, once.
 func (in *Set) namesIn(ctx context.Context, path string) ([]string, error) {
-	f, err := in.Storage.Files(ctx).Open(path)
-	if err != nil {
-		return nil, fault.In(path, err)
-	}
-	defer f.Close() // read-only: an error does not matter
-	return dataset.ReadClasses(f, path)
+	read, _ := in.lists.LoadOrStore(path, sync.OnceValues(func() ([]string, error) {
+		f, err := in.Storage.Files(ctx).Open(path)
+		if err != nil {
+			return nil, fault.In(path, err)
+		}
+		defer f.Close() // read-only: an error does not matter
+		return dataset.ReadClasses(f, path)
+	}))
+	return read.(func() ([]string, error))()
 }

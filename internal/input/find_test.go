@@ -22,7 +22,7 @@ func TestListIsReadOnce(t *testing.T) {
 	must.Do(t, os.WriteFile(list, []byte("cat\ndog\n"), 0o666))
 	for range 2 {
 		file := dataset.File{Path: labels, Role: dataset.Label}
-		if names, _, err := in.namesBeside(t.Context(), dataset.Split{}, file, nil); len(names) != 2 {
+		if names, _, err := in.namesBeside(t.Context(), file, "", nil); len(names) != 2 {
 			t.Errorf("found %q, %v, expected two names", names, err)
 		}
 		_ = os.Remove(list)

@@ -69,8 +69,8 @@ func (in *Set) Table(path string) sources.Table { return in.tables[path] }
 
 // Text reports whether any input is text, such as CSV.
 func (in *Set) Text() bool {
-	isText := func(t sources.Table) bool { return t.Format.Text }
-	return slices.ContainsFunc(slices.Collect(maps.Values(in.tables)), isText)
+	all := slices.Collect(maps.Values(in.tables))
+	return slices.ContainsFunc(all, func(t sources.Table) bool { return t.Format.Text })
 }
 
 // usagef returns an error about options that are wrong or contradict each other or the inputs.

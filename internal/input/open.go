@@ -59,7 +59,7 @@ func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, co
 	if isLabels(f) && in.classes != nil && in.LabelColumn == "" { // else they are of that column
 		given = in.classes
 	}
-	recorded, list, err := in.namesBeside(ctx, s, f, options.Classes)
+	recorded, list, err := in.namesBeside(ctx, f, s.Stem, options.Classes)
 	if err == nil || given != nil { // those that are given need no list
 		options.Classes, err = in.namesFor(recorded, given, list)
 	}
@@ -196,8 +196,7 @@ func (in *Set) chooseLabel(t source.Table) (source.Table, error) {
 	columns := t.Columns()
 	i := in.labelIn(columns)
 	if i < 0 {
-		_, err := Project(t, []string{in.LabelColumn}) // perhaps its own, of names without numbers
-		return nil, err
+		return Project(t, []string{in.LabelColumn}) // an error, perhaps of names without numbers
 	}
 	c := columns[i]
 	if c.Elements() != 1 {
