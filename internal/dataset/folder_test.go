@@ -176,8 +176,10 @@ func TestFolderByHash(t *testing.T) {
 			want:   []string{"judging by the file names, this is Fashion-MNIST, but not by its images" + unnamed}},
 		"asked for, other labels": {asked: "fashion-mnist", files: fourFiles[:2],
 			hashes: []string{"", mnist(trainLabels)}, want: []string{asked + "labels" + byFlag}},
-		"asked for, other images": {asked: "fashion-mnist", files: fourFiles[:2], hashes: mnistPair[:1],
-			want: []string{asked + "images" + byFlag}},
+		"asked for, other images and own labels": {asked: "fashion-mnist", files: fourFiles[:2],
+			hashes: []string{mnistPair[0], "0"}, want: []string{asked + "images" + byFlag}},
+		"asked for, upright": {asked: "emnist-mnist", files: fourFiles[:2], hashes: mnistPair, want: []string{
+			"judging by --dataset, this is EMNIST MNIST, but not by its labelsemnist-mnist by --dataset"}},
 		"asked for, the same names": {asked: "qmnist", files: fourFiles[:2], hashes: mnistPair,
 			want: []string{"qmnist by --dataset"}},
 		"none": {asked: "none", files: fourFiles[:2], hashes: mnistPair, want: []string{""}},

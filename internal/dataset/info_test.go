@@ -77,8 +77,7 @@ func TestClassNames(t *testing.T) {
 
 func TestKnownFiles(t *testing.T) {
 	t.Parallel()
-	sum := regexp.MustCompile(`^[0-9a-f]{64}$`)
-	seen := map[string]bool{}
+	sum, seen := regexp.MustCompile(`^[0-9a-f]{64}$`), map[string]bool{}
 	for _, d := range Known() {
 		for _, p := range d.Files {
 			if !sum.MatchString(p.SHA256) || seen[p.SHA256] {

@@ -103,8 +103,7 @@ func FuzzParseName(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		n := ParseName(name)
-		base := filepath.Base(name)
+		n, base := ParseName(name), filepath.Base(name)
 		if !strings.HasPrefix(base, n.Stem) {
 			t.Errorf("stem %q does not begin %q", n.Stem, base)
 		}

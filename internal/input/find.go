@@ -118,7 +118,7 @@ func (o Options) findTables(ctx context.Context) (tables []sources.Table, err er
 		case err != nil:
 			return nil, err
 		case i > 0 && (found == nil) != (tables == nil):
-			table := cmp.Or(map[bool]string{true: o.Args[0].Path}[found == nil], arg.Path)
+			table := slices.Concat(tables, found)[0].Path
 			return nil, usagef("found IDX files and %s, expected inputs of one format", shownPath(table)).
 				WithHint("make IDX files first: idxport convert %s -o idx=DIR/", text.Path(table))
 		case arg.Name != "" && len(found) > 0 && (!found[0].Format.OneColumn || found[0].Arrays != nil):
