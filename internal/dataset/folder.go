@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/idxport/idxport/internal/fault"
@@ -110,8 +109,9 @@ func (f finder) findColumns(all []candidate) {
 func (f finder) checkApart(all []candidate) error {
 	begin := func(n Name) string { base, _ := n.cutLast(); return base }
 	end := func(n Name) string { return lowerASCII(n.Stem[strings.IndexByte(n.Stem, '-')+1:]) } // img-val, lab-val
-	isY := func(c candidate) string { return strconv.FormatBool(IsCalledY(c.path)) } // "false" sorts before "true"
-	all = slices.SortedStableFunc(slices.Values(all), func(a, b candidate) int { return cmp.Compare(isY(a), isY(b)) })
+	isY := func(c candidate) bool { return IsCalledY(c.path) }
+	others := slices.DeleteFunc(slices.Clone(all), isY)
+	all = append(others, slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !isY(c) })...)
 	for i, c := range slices.Backward(all) { // from those called y, which are labels rather than w
 		for _, other := range all[:i] {
 			if begin(c.name) != begin(other.name) && end(c.name) != end(other.name) || tableKey(c) == tableKey(other) ||
