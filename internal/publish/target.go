@@ -168,9 +168,11 @@ func (out *output) refuse(inputs []string, others []*output) error {
 		return refusal("it is the current folder, or contains it", "name a new folder inside it")
 	}
 	// Programs that read all files below a folder take a table and shards beside it for one.
-	beside := os.DirFS(filepath.Dir(out.real))
-	parts, _ := fs.Glob(beside, "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*")
-	if shards, _ := fs.Glob(beside, "data/*-?????-of-?????"+filepath.Ext(out.real)); parts != nil || shards != nil {
+	dir, base := filepath.Split(filepath.Dir(out.real))
+	parts, _ := fs.Glob(os.DirFS(dir+base), "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*")
+	shards, _ := fs.Glob(os.DirFS(dir+base), "data/*-?????-of-?????"+filepath.Ext(out.real))
+	made, _ := fs.Glob(os.DirFS(dir), "."+base+hiddenInfix+"*"+recordSuffix)
+	if parts != nil || shards != nil && made != nil {
 		return refusal("its folder has part files: programs read every file in it as a part", "use another folder")
 	}
 	const overlaps = "it is, contains or is inside the "
