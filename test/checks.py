@@ -83,8 +83,7 @@ def attempt(check: Callable[[Stage], None], stage: Callable[[Path, Path], Stage]
 
 
 def install(packages: dict[str, str]) -> None:
-    """Let apt-get install the packages of missing programs. Errors are only printed: checks without their programs
-    are not run."""
+    """Let apt-get install the packages of missing programs. Errors are only printed: checks without their programs are not run."""
     missing = sorted({package for program, package in packages.items() if shutil.which(program) is None})
     if not missing:
         return

@@ -1,5 +1,4 @@
-"""A corpus of conversions: every format, layout, type, codec and style, the way back, and inputs that must be
-refused."""
+"""A corpus of conversions: every format, layout, type, codec and style, the way back, and inputs that must be refused."""
 
 from __future__ import annotations
 
@@ -45,8 +44,7 @@ class Result:
 
 
 def first() -> Iterator[list[str]]:
-    """The command lines that read files of the repository. Those that convert write below a folder named after their
-    number, {n}."""
+    """The command lines that read files of the repository. Those that convert write below a folder named after their number, {n}."""
     tiny = sorted((TESTDATA / "tiny").glob("*.idx*"))
     for path in tiny:
         formats = ["parquet", "arrow", "arrows", "npy", "idx"]
@@ -123,8 +121,7 @@ def run(program: list[str], folder: Path, environ: Mapping[str, str], number: in
 
 
 def attempt(command: list[str], folder: Path, environ: Mapping[str, str], seconds: float) -> subprocess.CompletedProcess[bytes]:
-    """Run a command line, again if the emulator crashed, or Go's runtime on it: QEMU 7 sometimes fails when threads
-    begin at the same time."""
+    """Run a command line, again if the emulator crashed, or Go's runtime on it: QEMU 7 sometimes fails when threads begin at the same time."""
     for _ in range(3):
         try:
             done = subprocess.run(command, cwd=folder, env=environ, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=seconds)

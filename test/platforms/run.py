@@ -108,8 +108,7 @@ def tests(arch: str, stage: Stage) -> None:
 
 
 def outputs(arch: str, stage: Stage) -> None:
-    """Every run of the corpus ends as on this machine: with the same exit code and messages, and the same bytes in
-    every output."""
+    """Every run of the corpus ends as on this machine: with the same exit code and messages, and the same bytes in every output."""
     binary = stage.folder / "idxport"
     stage.go(arch, "build", "-trimpath", "-ldflags=-s -w", "-o", str(binary), "./cmd/idxport")
     here = corpus.results([str(stage.binary)], stage.folder / "here", os.environ)

@@ -88,6 +88,13 @@ class Load(Case):
         found, without = idxport.load(FASHION, dataset="fashion-mnist"), idxport.load(FASHION / "t10k-images-idx3-ubyte.gz")
         self.assertEqual((found.classes[:2], without.classes), (["T-shirt/top", "Trouser"], []))
         self.assertEqual(list(idxport.load(ROOT / "testdata" / "qmnist"))[:2], ["label", "hsf_series"])
+        features = {name: {"names": [name], "_type": "ClassLabel"} for name in ("fine", "coarse", "label")}
+        table = pa.table({name: [0] for name in features}).replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
+        with pa.ipc.new_file(path := str(self.folder / "lists.arrow"), table.schema) as file:
+            file.write(table)
+        for columns, names in ([*features], ["label"]), (["fine"], ["fine"]), (["fine", "coarse"], []):
+            self.assertEqual(idxport.load(path, columns=columns).classes, names)
+        self.assertEqual(idxport.load(path, label_column="coarse", where="class=coarse").classes, ["coarse"])
 
     def test_types(self) -> None:
         for kind in CODES:
@@ -138,6 +145,8 @@ class Load(Case):
                                    ("pyspark", "spark", lambda _: idxport.spark)):  # fmt: skip
             with unittest.mock.patch.dict(sys.modules, {module: None}):
                 self.assertRaisesRegex(ModuleNotFoundError, rf"pip install 'idxport\[{extra}\]'", use, FASHION)
+        with unittest.mock.patch.dict(os.environ, IDXPORT="none"):
+            self.assertRaisesRegex(idxport.IdxError, "program none is not.*\n.*IDXPORT", idxport.load, FASHION)
         unittest.mock.patch("polars.__version__", "1.21.0")(self.assertRaisesRegex)(ImportError, "expected 1.22", idxport.scan_polars, FASHION)
 
 

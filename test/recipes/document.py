@@ -92,8 +92,7 @@ def commands(block: Block) -> list[tuple[str, str]]:
 
 
 def differs(found: str, expected: str, exact: bool = False) -> str:
-    """"" if the output is the one shown, else both. `…` stands for anything; unless exact, any white space is one
-    blank."""
+    """"" if the output is the one shown, else both. `…` stands for anything; unless exact, any white space is one blank."""
     one = (lambda text: text.rstrip()) if exact else (lambda text: " ".join(text.split()))
     pattern = ".*?".join(re.escape(part) for part in one(expected).split("…"))
     return "" if re.fullmatch(pattern, one(found), re.DOTALL) else f"found\n{found.rstrip()}\nexpected\n{expected.rstrip()}"

@@ -50,8 +50,7 @@ def write(path: Path, dtype: str, values: np.ndarray) -> str:
 
 
 def table(folder: Path, rows: int) -> tuple[dict[str, np.ndarray], str]:
-    """A column of every data type and of the ranks 1 to 4, as uint8_1, uint8_2, …, and the option that reads them
-    all."""
+    """A column of every data type and of the ranks 1 to 4, as uint8_1, uint8_2, …, and the option that reads them all."""
     shapes = {1: (), 2: (7,), 3: (4, 5), 4: (2, 3, 3)}
     values = {f"{dtype}_{rank}": random(dtype, (rows, *shape)) for dtype in DTYPES for rank, shape in shapes.items()}
     return values, ",".join(f"{name}={write(folder / name, name.split('_')[0], array)}" for name, array in values.items())

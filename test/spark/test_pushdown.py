@@ -1,5 +1,4 @@
-"""Filters on the row index, which Spark 4.1 and later push down; and Arrow types, which later versions check more
-strictly."""
+"""Filters on the row index, which Spark 4.1 and later push down; and Arrow types, which later versions check more strictly."""
 
 from __future__ import annotations
 

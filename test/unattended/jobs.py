@@ -1,5 +1,4 @@
-"""Jobs that run again and again: --if-changed, the crontab as cron runs it (crontab(5) of Vixie cron), the rule of the
-Makefile."""
+"""Jobs that run again and again: --if-changed, the crontab as cron runs it (crontab(5) of Vixie cron), the rule of the Makefile."""
 
 from __future__ import annotations
 

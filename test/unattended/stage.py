@@ -41,8 +41,7 @@ class Stage:
         return found
 
     def run(self, command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
-        """Run a command as a daemon does: without a terminal and input, and with only PATH and HOME in its
-        environment."""
+        """Run a command as a daemon does: without a terminal and input, and with only PATH and HOME in its environment."""
         settings = {"cwd": self.home, "env": {"PATH": self.path, "HOME": str(self.home)}, "stdin": subprocess.DEVNULL, **options}
         return subprocess.run(command, capture_output=True, text=True, check=False, start_new_session=True, timeout=60, **settings)
 

@@ -66,8 +66,7 @@ def analyze(stage: Stage) -> None:
 
 
 def read_only(stage: Stage) -> None:
-    """ExecStart without a network and with everything read-only but ReadWritePaths, as with PrivateNetwork and
-    ProtectSystem."""
+    """ExecStart without a network and with everything read-only but ReadWritePaths, as with PrivateNetwork and ProtectSystem."""
     service = dict(parse(units(stage)[0].read_text())["Service"])
     stage.out.mkdir()
     probe = subprocess.run(["unshare", "--mount", "--net", "true"], capture_output=True, check=False) if shutil.which("unshare") else None

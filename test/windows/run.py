@@ -27,8 +27,7 @@ FASHION = ("--dataset", "fashion-mnist")
 
 
 def wine_only(condition: object, message: str) -> None:
-    """Demand a behaviour that wine has and Windows has not: when wine changes it, the check and a row of README.md
-    can be removed."""
+    """Demand a behaviour that wine has and Windows has not: when wine changes it, the check and a row of README.md can be removed."""
     demand(condition, f"wine has changed, see README.md: {message}")
 
 
@@ -60,8 +59,7 @@ def converts(stage: Stage) -> None:
 
 
 def commands(stage: Stage) -> None:
-    """The outputs of inspect, verify, preview and formats are those of Linux; --json prints an object; exit codes are
-    those of docs/cli.md."""
+    """The outputs of inspect, verify, preview and formats are those of Linux; --json prints an object; exit codes are those of docs/cli.md."""
     demand(b"windows/amd64" in stage.run(0, "version"), "not the program for Windows")
     for arguments in (["formats"], ["datasets"], ["inspect", "../mnist"], ["preview", stage.images.name]):
         options = {"cwd": stage.inputs} if arguments[0] == "preview" else {}

@@ -76,8 +76,8 @@ def load(*inputs: Path, columns: str | Sequence[str] | None = None, rows: Rows |
 
     Returns a dict of the arrays by the names of their columns, such as ``image`` and ``label``, which can be written
     to. If the inputs have several splits or tables and `split` is not given, it is a dict of such dicts, by their
-    names. Its attribute `classes` has the names of the labels, if they are known, and the same for all. Raises IdxError
-    if the inputs cannot be read.
+    names. Its attribute `classes` has the names of the labels, if they are known, and the same for all: those of the
+    column ``label``, or of the only column that has names. Raises IdxError if the inputs cannot be read.
 
     >>> digits = idxport.load("./mnist", split="train")
     >>> digits["image"].shape
@@ -89,7 +89,7 @@ def load(*inputs: Path, columns: str | Sequence[str] | None = None, rows: Rows |
     def read(made: str) -> Arrays:
         flags = dict(columns=columns, rows=rows, split=split, **options, output=f"npy={made}/{{split}}/")
         _, report = run(arguments("convert", inputs, flags), meanwhile=lambda: needs("numpy", "numpy"))  # takes as long
-        return _arrays(made, report)
+        return _arrays(made, report, options.get("label_column") or "label")
 
     return with_folder(read)  # type: ignore[no-any-return]
 
@@ -115,20 +115,23 @@ def with_folder(work: Callable[[str], Any]) -> Any:
                     os.rmdir(inner)
 
 
-def _arrays(made: str, report: dict[str, Any]) -> Arrays:
+def _arrays(made: str, report: dict[str, Any], label: Option) -> Arrays:
     """Open the .npy files of a report, which are removed afterwards: by column or, if there are several tables, by table and column."""
     import numpy as np
 
     # Mapped, as reading would copy them again; but Windows cannot remove a file that is open. A write changes only this process's copy of a page.
     tables = Arrays()
+    named: dict[str, dict[Option, list[str]]] = {}  # the lists of class names by table and column
     assert len(report["inputs"]) == len(report["outputs"])
     files = sorted(os.path.join(folder, name) for folder, _, names in os.walk(made) for name in names)
     for column, output in zip(report["inputs"], report["outputs"]):
         shown = os.path.normpath(output["path"])  # where bytes that are not UTF-8 are U+FFFD
         file = files.pop([each.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for each in files].index(shown))
-        table = tables.setdefault(os.path.dirname(file)[len(made) + 1 :], Arrays())
+        split = os.path.dirname(file)[len(made) + 1 :]
+        table, names = tables.setdefault(split, Arrays()), named.setdefault(split, {})
         table[column["column"]] = np.asarray(np.load(file, mmap_mode=None if os.name == "nt" else "c"))
-        if column["column"] == "label" or not getattr(table, "classes", None):
-            table.classes = column.get("classes", [])
+        if "classes" in column:
+            names[column["column"]] = column["classes"]
+        table.classes = names.get(label, []) if label in table or len(names) != 1 else next(iter(names.values()))
     tables.classes = table.classes if all(each.classes == table.classes for each in tables.values()) else []
     return tables if len(tables) > 1 else table

@@ -15,8 +15,7 @@ def one(column: pa.ChunkedArray) -> pa.Array:
 
 
 def flat(array: pa.Array) -> np.ndarray:
-    """The numbers of a column of scalars or nested lists, by row. Lists of a level must have one length; nothing may
-    be null."""
+    """The numbers of a column of scalars or nested lists, by row. Lists of a level must have one length; nothing may be null."""
     rows = len(array)
     while pa.types.is_list(array.type) or pa.types.is_large_list(array.type) or pa.types.is_fixed_size_list(array.type):
         if array.null_count:

@@ -107,8 +107,7 @@ class Matrix:
                 yield case, self.lines[reader, file]
 
     def cell(self, reader: str, form: str, layout: str, notes: list[str], short: bool) -> str:
-        """How the reader reads this layout: the type of the shown input, and the notes on files that it does not
-        read."""
+        """How the reader reads this layout: the type of the shown input, and the notes on files that it does not read."""
         if form not in READERS[reader]:
             return "–"
         found = list(self.of(reader, form, layout))

@@ -41,8 +41,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Found:
-    """The contents of a file by a reader: the name of the tensor's type, whether its elements have the IDX type, and
-    all values."""
+    """The contents of a file by a reader: the name of the tensor's type, whether its elements have the IDX type, and all values."""
 
     kind: str
     exact: bool
@@ -50,8 +49,7 @@ class Found:
 
 
 def numbers(kind: str, columns: dict[str, np.ndarray], case: Case) -> Found:
-    """Columns of numbers are exact if they have the input's types; bytes and structs, which have to be decoded, are
-    not."""
+    """Columns of numbers are exact if they have the input's types; bytes and structs, which have to be decoded, are not."""
     same = case.layout in ("", *NUMBERS) and all(columns[name].dtype.name == expected.dtype.name for name, expected in case.columns.items())
     return Found(kind, same, columns)
 
@@ -99,8 +97,7 @@ def little_endian(rows: list[bytes], expected: np.ndarray) -> np.ndarray:
 
 
 def spark_images(rows: list[dict[str, Any]], expected: np.ndarray) -> np.ndarray:
-    """Spark's ImageSchema: OpenCV's modes (CV_8UC1 = 0, CV_8UC3 = 16, CV_8UC4 = 24), colours in the order blue,
-    green, red."""
+    """Spark's ImageSchema: OpenCV's modes (CV_8UC1 = 0, CV_8UC3 = 16, CV_8UC4 = 24), colours in the order blue, green, red."""
     channels = expected.shape[3] if expected.ndim == 4 else 1
     pictures = np.empty((len(rows), *expected.shape[1:3], channels), np.uint8)
     for i, row in enumerate(rows):

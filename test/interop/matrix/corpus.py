@@ -149,8 +149,7 @@ class Corpus:
             self.convert(source, {"png": f"{source.name}.png", "tar": f"{source.name}.tar"})
 
     def more(self) -> None:
-        """Lists and bytes of every small shape, also without elements, and of many batches, pages and row groups. No
-        page is about them."""
+        """Lists and bytes of every small shape, also without elements, and of many batches, pages and row groups. No page is about them."""
         large = [*tensors.large()]
         for i, tensor in enumerate([*tensors.small(), *large]):
             source = Input(f"more-{tensor.name}", tensor, None)

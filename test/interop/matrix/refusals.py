@@ -1,5 +1,4 @@
-"""Files that readers are known to refuse or to read as something else, and why. Each row is checked: it must happen,
-with this message."""
+"""Files that readers are known to refuse or to read as something else, and why. Each row is checked: it must happen, with this message."""
 
 from __future__ import annotations
 

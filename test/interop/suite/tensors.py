@@ -1,5 +1,4 @@
-"""Inputs of the suite: numpy arrays of every dtype and rank, and their IDX files, written from the format's
-definition alone."""
+"""Inputs of the suite: numpy arrays of every dtype and rank, and their IDX files, written from the format's definition alone."""
 
 from __future__ import annotations
 
@@ -88,8 +87,7 @@ class Tensor:
 
 
 def make(dtype: str, shape: tuple[int, ...]) -> Tensor:
-    """Random bits, reproducible; the second record begins with the values that are easiest to get wrong, or the first
-    if it is alone."""
+    """Random bits, reproducible; the second record begins with the values that are easiest to get wrong, or the first if it is alone."""
     count = math.prod(shape)
     start = math.prod(shape[1:]) if shape[0] > 1 else 0
     size = np.dtype(dtype).itemsize
@@ -128,8 +126,7 @@ def small() -> Iterator[Tensor]:
 
 
 def large() -> Iterator[Tensor]:
-    """Inputs of several batches, which are cut at 1 MiB or 65,536 rows, and of several row groups, which have 20,000
-    to 122,880 rows."""
+    """Inputs of several batches, which are cut at 1 MiB or 65,536 rows, and of several row groups, which have 20,000 to 122,880 rows."""
     for dtype in CODES:
         yield make(dtype, (21_001, 7, 9))
     for dtype in ("uint8", "int16", "int32", "float32"):  # random bits: more values than a dictionary holds
