@@ -33,13 +33,15 @@ __all__ = [
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:
-    """Import the types of reports and the data source when they are needed, as that takes longer than the rest together."""
-    if name == "spark":
-        return importlib.import_module(".spark", __name__)
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("._scan" if name == "Scan" else "._report", __name__), name)
+if not TYPE_CHECKING:  # of which a type checker would take every misspelt name
+
+    def __getattr__(name: str) -> Any:
+        """Import the types of reports and the data source when they are needed, as that takes longer than the rest together."""
+        if name == "spark":
+            return importlib.import_module(".spark", __name__)
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module("._scan" if name == "Scan" else "._report", __name__), name)
 
 
 def convert(*inputs: Path, output: Path | Sequence[Path], **options: Option) -> Report:
