@@ -56,7 +56,7 @@ func RunWriter(t *testing.T, open func(w io.Writer, s *schema.Schema) (sink.Sink
 		return k, func() map[string][]byte { return map[string][]byte{"out": out.Bytes()} }, err
 	}, tables...)
 	for _, table := range tables {
-		for _, rows := range []int{0, 50} {
+		for _, rows := range []int{0, 25} {
 			t.Run(fmt.Sprintf("%s, write errors of %d rows", table.Name, rows), func(t *testing.T) {
 				t.Parallel()
 				few := table
@@ -101,14 +101,14 @@ func writeErrors(open func(w io.Writer, s *schema.Schema) (sink.Sink, error), ta
 	}
 }
 
-// write writes t in batches of 20 rows. A sink.Splitter begins a new output after each.
+// write writes t in batches of 10 rows. A sink.Splitter begins a new output after each.
 func (t filled) write(w io.Writer, open func(w io.Writer, s *schema.Schema) (sink.Sink, error)) error {
 	k, err := open(w, t.schema())
 	if err != nil {
 		return err
 	}
-	for first := 0; first < t.Rows; first += 20 {
-		step, err := encode(k, t.batch(first, min(20, t.Rows-first)))
+	for first := 0; first < t.Rows; first += 10 {
+		step, err := encode(k, t.batch(first, min(10, t.Rows-first)))
 		if err == nil {
 			err = step()
 		}
