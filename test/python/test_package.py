@@ -349,9 +349,10 @@ class Scan(Case):
             self.assertRaisesRegex(idxport.IdxError, "interrupted", stream._Readable(output).readinto, bytearray(8))
             self.assertIsNotNone(output._process.returncode)
             self.assertRaises(KeyboardInterrupt, output.c_stream)
+        made = self.enterContext(unittest.mock.patch("os.mkdir", wraps=os.mkdir))
         with unittest.mock.patch("subprocess.Popen", lambda *a, p=subprocess.Popen, **b: (p(*a, **b), signal.raise_signal(signal.SIGINT))[0]):
-            self.assertRaises(KeyboardInterrupt, idxport.load, FASHION)
-        self.assertEqual(self.programs() + list(Path("/dev/shm").glob("idxport-*")), [])
+            self.assertRaises(KeyboardInterrupt, idxport.load, self.large())
+        self.assertEqual((self.programs(), os.path.exists(made.call_args.args[0])), ([], False))
 
     def test_the_process_ends_with_the_reader(self) -> None:
         for read in (0, 1):
