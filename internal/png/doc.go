@@ -1,5 +1,5 @@
 // Package png writes many small images as PNG files, fast: the 28×28 images of a data set like
-// MNIST take a few microseconds each. It only writes; image/png reads its files.
+// MNIST take a few microseconds each. It reads no files, as image/png does, but undoes filters.
 //
 // An [Encoder] is created for images of one size and kind and then appends one complete file per
 // call of [Encoder.Append]. The invariant: a file depends on the pixels alone, never on earlier

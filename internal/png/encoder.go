@@ -36,26 +36,14 @@ type Encoder struct {
 	lines   []byte         // the image's scanlines, then loadSlack bytes
 }
 
-// NewEncoder returns an encoder for images of width × height pixels of 1, 3 or 4 channels (grey,
-// RGB, RGBA), with bitDepth bits per sample: 8, or 16 for grey. The first Append allocates memory
-// in proportion to the image.
-//
-// The error is fault.Unsupported for other channels and depths, for a side that is not 1 to 2³¹−1
-// pixels, as in PNG, and if the worst case of the whole file does not fit 2³¹−1 bytes. That is the
-// limit of a chunk, and the pixels are one chunk; it also fits an int on every system.
+// NewEncoder returns an encoder for images of width × height pixels, at least one, of 1, 3 or 4
+// channels (grey, RGB, RGBA), with bitDepth bits per sample: 8, or 16 for grey. The first Append
+// allocates memory in proportion to the image. The error is fault.Unsupported if the worst case of
+// the whole file does not fit 2³¹−1 bytes. That is the limit of a chunk, as the pixels are one, and
+// fits an int on every system.
 func NewEncoder(width, height, channels, bitDepth int) (*Encoder, error) {
-	wide := bitDepth == 16 && channels == 1
-	if !HasChannels(channels) || bitDepth != 8 && !wide {
-		return nil, fault.New(fault.Unsupported, "png: unsupported image format: found %d channels of %d bits, "+
-			"expected 1 of 8 or 16, 3 or 4 of 8", channels, bitDepth)
-	}
 	pixelBytes := channels * bitDepth / 8
-	if width < 1 || height < 1 || width > math.MaxInt32 || height > math.MaxInt32 {
-		return nil, fault.New(fault.Unsupported,
-			"png: image size out of range: found %d×%d, expected sides from 1 to %d", width, height, math.MaxInt32)
-	}
-	// The product is below 2³³ · 2³¹, so it cannot overflow. The limit of 2³¹ − 2²⁰ leaves room for
-	// storedSize and the other chunks.
+	// The limit of 2³¹ − 2²⁰ leaves room for storedSize and the other chunks.
 	if n := (uint64(width)*uint64(pixelBytes) + 1) * uint64(height); n > math.MaxInt32-1<<20 {
 		return nil, fault.New(fault.Unsupported, "png: image size out of range: found %d×%d, "+
 			"%d bytes of scanlines, expected at most %d", width, height, n, math.MaxInt32-1<<20)
@@ -81,9 +69,7 @@ func Header(dst []byte, width, height, channels, bitDepth int) []byte {
 }
 
 // MaxSize returns an upper bound for the bytes that Append adds, which incompressible images reach.
-func (e *Encoder) MaxSize() int {
-	return fileSize(storedSize(e.format.linesSize()))
-}
+func (e *Encoder) MaxSize() int { return fileSize(storedSize(e.format.linesSize())) }
 
 // Append appends one complete PNG file to dst and returns the extended slice. The pixels are row by
 // row from the top, with the samples of a pixel together and without padding; samples of 16 bits
@@ -95,7 +81,6 @@ func (e *Encoder) Append(dst, pixels []byte) []byte {
 	}
 	e.lines = e.format.appendLines(e.lines[:0], pixels)
 	stream := e.deflate()
-
 	dst = slices.Grow(dst, fileSize(len(stream)))
 	idat := len(dst) + headSize - 8 // start of the chunk: length, type, data
 	dst = append(dst, e.head[:]...)
@@ -122,10 +107,10 @@ func (e *Encoder) deflate() []byte {
 	if e.general == nil {
 		e.general = newGeneral(e.format)
 	}
-	if s, err := e.general.deflate(e.lines[:size]); err == nil && (stream == nil || len(s) < len(stream)) {
+	if s := e.general.deflate(e.lines[:size]); stream == nil || len(s) < len(stream) {
 		stream = s
 	}
-	if stream == nil || len(stream) > storedSize(size) {
+	if len(stream) > storedSize(size) {
 		stream = appendStored(stream[:0], e.lines[:size])
 	}
 	return stream
@@ -145,11 +130,8 @@ type format struct {
 	pixelBytes int // 1 to 4; 2 only for samples of 16 bits
 }
 
-// stride returns the bytes from one scanline to the next.
-func (f format) stride() int { return f.rowBytes + 1 }
-
-// linesSize returns the bytes of all scanlines.
-func (f format) linesSize() int { return f.stride() * f.height }
+func (f format) stride() int    { return f.rowBytes + 1 }        // bytes from one scanline to the next
+func (f format) linesSize() int { return f.stride() * f.height } // bytes of all scanlines
 
 // appendLines appends the scanlines of pixels with filter 0, and loadSlack zeros.
 func (f format) appendLines(dst, pixels []byte) []byte {

@@ -29,19 +29,17 @@ func newGeneral(f format) *general {
 }
 
 // deflate returns the zlib stream of lines, filtered. It is valid until the next call.
-func (g *general) deflate(lines []byte) ([]byte, error) {
+func (g *general) deflate(lines []byte) []byte {
 	g.out.Reset()
 	g.zlib.Reset(&g.out)
 	above := g.zeros
 	for ; len(lines) > 0; lines = lines[g.format.stride():] {
 		row := lines[1:g.format.stride()]
-		if _, err := g.zlib.Write(g.filter(row, above)); err != nil {
-			return nil, err
-		}
+		_, _ = g.zlib.Write(g.filter(row, above)) // to memory, which never fails
 		above = row
 	}
-	err := g.zlib.Close()
-	return g.out.Bytes(), err
+	_ = g.zlib.Close()
+	return g.out.Bytes()
 }
 
 // filter returns the line, including its filter byte, of the filter with the smallest differences.
@@ -86,13 +84,38 @@ func filterPaeth(dst, row, above []byte, pixelBytes int) {
 		dst[i] = row[i] - above[i] // with nothing to the left, Paeth predicts the byte above
 	}
 	for i := pixelBytes; i < len(row); i++ {
-		dst[i] = row[i] - Paeth(int(row[i-pixelBytes]), int(above[i]), int(above[i-pixelBytes]))
+		dst[i] = row[i] - paeth(int(row[i-pixelBytes]), int(above[i]), int(above[i-pixelBytes]))
 	}
 }
 
-// Paeth returns the one of a byte's neighbours left, above and above left that is nearest to left +
+// Unfilter undoes a filter (PNG §9.2) of a line, whose pixels have size bytes, or returns false.
+func Unfilter(filter byte, line, above []byte, size int) bool {
+	for i, up := range above[:len(line)] {
+		left, corner := 0, 0
+		if i >= size {
+			left, corner = int(line[i-size]), int(above[i-size])
+		}
+		switch filter {
+		case 0:
+			return true
+		case 1:
+			up = byte(left)
+		case 2:
+		case 3:
+			up = byte((left + int(up)) / 2)
+		case 4:
+			up = paeth(left, int(up), corner)
+		default:
+			return false
+		}
+		line[i] += up
+	}
+	return true
+}
+
+// paeth returns the one of a byte's neighbours left, above and above left that is nearest to left +
 // above − above left (PNG §9.4).
-func Paeth(left, above, aboveLeft int) byte {
+func paeth(left, above, aboveLeft int) byte {
 	toLeft, toAbove := above-aboveLeft, left-aboveLeft // distances from the estimate
 	toBoth := max(toLeft+toAbove, -toLeft-toAbove)
 	toLeft, toAbove = max(toLeft, -toLeft), max(toAbove, -toAbove)

@@ -119,8 +119,7 @@ func (c *chain) Columns() []source.Column { return c.columns }
 func (c *chain) Rows() int64              { return c.total }
 func (c *chain) Info() source.Info        { return c.info }
 
-// Read reads rows of as many files as b has room for, each into a part of b. Decode must use only
-// what is there, as the files may be closed then.
+// Read reads rows of as many files as fit b, each into a part, and may close them before Decode.
 func (c *chain) Read(ctx context.Context, b *source.Raw) (err error) {
 	var t source.Table
 	tables, _ := b.State.([]source.Table)

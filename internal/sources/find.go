@@ -224,8 +224,7 @@ func folder(files source.Files, dir string, deep bool) (tables []Table, inner st
 }
 
 // doubt returns an error if the folders of images in dir may be splits or classes. They are splits
-// if all are called after splits, of several names, and classes if most are not, as in Places365,
-// but have names.
+// if all are called after several splits, and classes if most have other names, as in Places365.
 func (l listing) doubt(dir string) error {
 	several := slices.ContainsFunc(l.splits, func(name string) bool { return splitOf(name) != splitOf(l.splits[0]) })
 	if several && l.classes == nil || l.splits == nil || len(l.splits)+len(l.classes) < 2 ||

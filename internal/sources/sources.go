@@ -58,10 +58,8 @@ type Table struct {
 	Format Format
 	Name   string // of the file or folder without its extensions, or the split of shards
 	Paths  []string
-	Path   string // the file or folder, for messages
-	// Arrays are the names of those in a .npz file. They are nil for other files, and for a single
-	// array without a name, which is read like a .npy file.
-	Arrays []string
+	Path   string   // the file or folder, for messages
+	Arrays []string // names of those in a .npz file; nil for one without a name, as of a .npy file
 
 	folders  map[string]bool // class folders of all splits, see source.ReadOptions.Folders
 	beside   string          // see source.ReadOptions.Beside

@@ -23,8 +23,7 @@ const (
 	maxDirectory = 1 << 20 // bytes of its directory
 )
 
-// Arrays returns the names of the arrays in the .npz file at path, in the order of the archive. It
-// returns none for a single array without a name.
+// Arrays returns the names of the arrays in a .npz file, in order, or none for one without a name.
 func Arrays(files source.Files, path string) ([]string, error) {
 	return source.OpenFile(files, path, archive, func(f source.File, info fs.FileInfo) (names []string, err error) {
 		z, err := readDirectory(f, info.Size())

@@ -57,7 +57,7 @@ func (o Options) Describe(file []byte) (Format, error) {
 	return o.Convert(stored)
 }
 
-// Convert returns the format of a picture once it is converted, or an error if that cannot be.
+// Convert returns the format of a converted picture, or an error: lines and weights have 64 MiB.
 func (o Options) Convert(from Format) (Format, error) {
 	f := from
 	if o.Grey {
@@ -74,7 +74,6 @@ func (o Options) Convert(from Format) (Format, error) {
 		return f, fault.New(fault.Unsupported, "the image is %v, %d bytes, expected at most %d", from, size,
 			o.Limit).WithHint("allow larger images with --max-record-bytes %d", size)
 	case o.Width > 0 && int64(from.Width)*int64(4*o.Height/from.Height+10)*8+int64(from.Height)*32 > 64<<20:
-		// lines and weights take so much memory
 		return f, fault.New(fault.Unsupported, "the image is %v, too large to be scaled", from).
 			WithHint("scale it with another program first, in a copy: mogrify -resize %dx%d! FILES", f.Width, f.Height)
 	}
@@ -127,12 +126,14 @@ const hintPNG = "-format png FILES, then remove the old ones (in a table: with w
 // Decoders returns the packages, and their versions, and the kernel of the scaler, on which the
 // pixels of some kinds of images depend once they are converted: "image/jpeg go1.26.0".
 func (o Options) Decoders(kinds ...string) (all []string) {
-	used := []bool{slices.Contains(kinds, "WEBP"), o.Width > 0, slices.Contains(kinds, "JPEG")}
-	for i, decoder := range []string{"golang.org/x/image/webp v0.48.0", // as in go.mod
-		"Catmull-Rom", "image/jpeg " + runtime.Version()} {
-		if used[i] {
-			all = append(all, decoder)
-		}
+	if slices.Contains(kinds, "WEBP") {
+		all = append(all, "golang.org/x/image/webp v0.48.0") // as in go.mod
+	}
+	if o.Width > 0 {
+		all = append(all, "Catmull-Rom")
+	}
+	if slices.Contains(kinds, "JPEG") {
+		all = append(all, "image/jpeg "+runtime.Version())
 	}
 	return all
 }
