@@ -105,13 +105,16 @@ func NameOf(prefix string) string {
 	return name
 }
 
-var gridName = text.Pattern(`^(?i:p(?:x|ix|ixel)?_?(\d+)[_x](\d+)|r(?:ow)?_?(\d+)_?c(?:ol)?_?(\d+))$`) // scikit-learn
+var gridName = text.Pattern(`^(?i:p(x|ix|ixel)?_?\d+[_x]\d+([_x]\d+)?|r(ow)?_?\d+_?c(ol)?_?\d+)$`) // scikit-learn
+var itemName = text.Pattern(`^[pP]_?\d+_\d+(_\d+)?$`)                                              // no grid, if alone
 var unnamed = text.Pattern(`^(_c|[fX]|(?i:col|column|pixel)_?)?0+$|^((?i:col|column|pixel)_?|(?i:[cvx])|Var|\.{3})1$`)
 
 // parse returns the stem of a name, and appends its numbers: 3 and 4 of a_3x4, or those at its end.
 func parse(name string, numbers []int) (stem, []int) {
 	const digits = "0123456789"
-	name = gridName().ReplaceAllString(name, "${1}${3}x$2$4")
+	if gridName().MatchString(name) {
+		name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r < '0' || r > '9' }), "x")
+	}
 	prefix := strings.TrimRight(name, digits)
 	rest := name[strings.LastIndexByte(name, '_')+1:]
 	if rest != "" && rest[0] != 'x' && strings.Trim(rest, digits+"x") == "" {
@@ -136,7 +139,8 @@ func (g *group) fields(limit int, known func(i, n int) bool) (fields []Field) {
 		start = 2 // R and polars count columns from 1, and the first one, the label, got a name
 	}
 	isPixels := g.prefix != "" && NameOf(g.prefix) == Image && n > 1
-	if g.has[start] && (g.rank > 1 || g.has[start+1] || n == 1 && known(g.columns[0], 1)) || isPixels {
+	isItems := g.rank > 1 && slices.Min(g.last) == start && itemName().MatchString(g.names[g.columns[0]])
+	if !isItems && (g.has[start] && (g.rank > 1 || g.has[start+1] || n == 1 && known(g.columns[0], 1)) || isPixels) {
 		if f = g.tensor(start, known); f.bad == nil && f.Columns != nil {
 			return []Field{f}
 		}
@@ -165,7 +169,7 @@ func (g *group) tensor(start int, known func(i, n int) bool) Field {
 			name = "column " + g.names[i]
 			of, numbers = parse(g.names[i], numbers[:0])
 		}
-		if _, ours := slices.BinarySearch(g.columns, i); !ours || of != g.stem || !slices.Equal(numbers, next) {
+		if _, ours := slices.BinarySearch(g.columns, i); !ours || !slices.Equal(numbers, next) {
 			hint, isOther := hintOrder, of == g.stem && slices.Equal(numbers, next) // of another type
 			if isOther && g.rank == 1 && NameOf(g.prefix) != Image {
 				return Field{}

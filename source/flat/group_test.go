@@ -65,11 +65,17 @@ func TestGroup(t *testing.T) {
 		{"one element, a number twice", strings.Fields("label pixel0 p0 p00"), "label[]1 pixel0[]1 p0[]1 p00[]1"},
 		{"words of pixels", strings.Fields("pixel_mean_0 pixel_mean_1"), "pixel_mean[2]2?"},
 		{"scikit-learn, and others", strings.Fields("pixel_0_0 px0_1 p1x0 PIX_1x1 y"), "image[2 2]4 y[]1"},
+		{"in colours", strings.Fields("pixel_0_0_0 pixel_0_0_1 pixel_0_1_0 pixel_0_1_1"), "image[1 2 2]4"},
+		{"questions, not rows", strings.Fields("p1_1 p2_1 p3_1"), "p1_1[]1 p2_1[]1 p3_1[]1"},
+		{"one question", strings.Fields("p_1_1 p_1_2"), "p_1_1[]1 p_1_2[]1"},
+		{"numbers of others", strings.Fields("a_1x2 a_1x3 image x1 x2"), "a_1x2[]1 a_1x3[]1 image[]1 x[2]2?"},
 		{"rows and columns from 0", []string{"0x0", "r0c1", "row_1_col_0", "R1_C1"}, "image[2 2]4"},
 		{"sizes of screens, quartiles, a few from 2", strings.Fields("640x480 1280x720 q1 q3 V2 V3"),
 			"640x480[]1 1280x720[]1 q1[]1 q3[]1 V2[]1 V3[]1"},
 		{"in R, the first has a name", append([]string{"y"}, numbered("V", 2, 256)...), "y[]1 V[16 16]256?"},
 		{"names that end with numbers", append(numbered("x1_", 0, 12), numbered("x2_", 0, 2)...), "x1[12]12? x2[2]2?"},
+		{"a name that ends with an underscore, and a short vector", append(grid("w__", 2, 2), numbered("V", 1, 10)...),
+			"w_[2 2]4 V[10]10?"},
 		{"words", []string{"", "label", "x", "box", "max"}, "[]1 label[]1 x[]1 box[]1 max[]1"},
 		{"a label between tensors", []string{"x1", "x2", "label", "y1", "y2"}, "x[2]2? label[]1 y[2]2?"},
 	} {
@@ -125,6 +131,7 @@ func TestGroupRefuses(t *testing.T) {
 		{"rows and columns, the last is missing", []string{"1x1", "1x2", "2x1"}, "no column where 2x2 is expected"},
 		{"dimensions beyond counting", []string{"1x1", "2147483647x2147483647"}, "7x2147483647 where 1x2 is"},
 		{"as texts are sorted", []string{"p0", "p1", "p10", "p2", "p3", "p4"}, "p10 where p2 is expected"},
+		{"an element twice", []string{"p0", "p1", "p1"}, "p1 where p2 is expected"},
 		{"backwards", []string{"x", "p2", "p1", "p0"}, "p2 where p0 is expected"},
 		{"a label among the elements", []string{"a0", "a1", "label", "a2"}, "label where a2 is expected"},
 		{"column by column", []string{"1x1", "2x1", "1x2", "2x2"}, "2x1 where 1x2 is expected"},
@@ -156,8 +163,9 @@ func TestGroupRefuses(t *testing.T) {
 // Columns that are known to be scalars are not elements of a tensor.
 func TestGroupAlone(t *testing.T) {
 	t.Parallel()
-	fields, bad := Group([]string{"t1", "t2", "t4", "p0", "p1"}, 5, func(i int) bool { return i < 3 }, never, all)
-	if bad != nil || len(fields) != 4 || described(fields[3]) != "p[2]2?" {
+	isAlone := func(i int) bool { return i < 3 || i == 7 }
+	fields, bad := Group(strings.Fields("t1 t2 t4 p0 p1 q0 q1 q2 q3"), 9, isAlone, never, all)
+	if bad != nil || len(fields) != 8 || described(fields[3]) != "p[2]2?" {
 		t.Errorf("found %v and %v", fields, bad)
 	}
 }
