@@ -21,6 +21,6 @@
 //  5. The positions of the folder names, sorted, as in ImageFolder, over all splits, which a
 //     warning lists. Errors: no UTF-8, one folder or images, an empty one, other numbers or lists.
 //
-// Links that lead out of the folder are errors, and so are images that are no regular files, and
-// files or names, as of cat.0.png and dog.1.png, that may have the labels of images that have none.
+// Links that lead out of the folder are errors, and so are images that are no regular files, masks
+// beside images, and files or names, as of cat.0.png, that may have the labels of images with none.
 package png

@@ -186,7 +186,8 @@ func (t *table) inOrder(all []string, o source.ReadOptions) error {
 
 // listLine matches a name in a list of classes, and the number or bullet by which it is sorted.
 var listLine = text.Pattern(`(?m)^[\x{feff}\t "']*(?:(\d+|[-*])["'.)]?[\t :,;=]+)?[\["']*(.*?)["']*` +
-							`(?:[\t ]*[\t:,;=] *(\d+))?[\t\r ]*$`)
+	`(?:[\t ]*[\t:,;=] *(\d+))?[\t\r ]*$`)
+var headLines = text.Pattern(`(?i)^\x{feff}?((#.*|(label|class)?[ _]?(label|class|name|categor(y|ie))(e?s)?:?\s*)\n)+`)
 var jsonSigns = text.Pattern(`^\s*\[|[{}\],]+\s*`) // between entries of JSON
 
 // labelsIn returns the labels of class folders by their places in a list, sorted by its numbers, or
@@ -197,6 +198,7 @@ func labelsIn(text []byte, folders []string) map[string]string {
 	}
 	type entry struct{ number, name string }
 	var list []entry
+	text = headLines().ReplaceAll(text, nil)
 	for _, m := range listLine().FindAllStringSubmatch(string(text), 1<<16) { // --classes has no more
 		list = append(list, entry{cmp.Or(m[1], m[3], "~"), m[2]}) // "~" is after all numbers
 	}
@@ -243,19 +245,23 @@ func (t *table) readClasses() (own schema.ClassFolders, err error) {
 	text, err := t.root.ReadFile(schema.ClassesFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return own, nil
-	} else if err = cmp.Or(err, json.Unmarshal(text, &own)); err != nil {
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &own)
+	}
+	if err != nil {
 		err = t.inFile(schema.ClassesFile, fault.New(fault.Malformed, "").Because(err).
 			WithHint("remove the file, and give the class names with --classes FILE"))
 	}
 	return own, err
 }
 
-// readMetadata returns the columns of schema.MetadataFile but for file_name, or none if there is no
-// file: their names, and a text for each row of the table by the name.
+// readMetadata returns the columns of schema.MetadataFile but for file_name: their names, and a
+// text for each row of the table by the name. If there is no file, no image may be a mask.
 func (t *table) readMetadata() (names []string, texts map[string][]string, err error) {
 	text, err := t.root.ReadFile(schema.MetadataFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
+		return nil, nil, t.checkMasks()
 	} else if err != nil {
 		return nil, nil, t.inFile(schema.MetadataFile, err)
 	}

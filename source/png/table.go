@@ -25,7 +25,6 @@ import (
 	"github.com/idxport/idxport/source/picture"
 )
 
-// A table is a source.Table of a folder of images.
 type table struct {
 	path    string // as given by the user, for errors
 	root    *os.Root
@@ -98,6 +97,7 @@ type file struct {
 }
 
 func (f file) path() string { return path.Join(f.folder, f.name) }
+func (f file) stem() string { return strings.TrimSuffix(f.name, path.Ext(f.name)) }
 
 // word returns what is before the first number of a name, as "cat" of Cat (1).jpg, or "".
 func (f file) word() string {
@@ -153,6 +153,35 @@ var aboutName = text.Pattern(`^metadata\.csv$|(?i)^(read.?me|(licen[cs]e|notice|
 	`changelog|version|requirement|checksum|(md5|sha\d+)(sum)?|dataset[-_](info|dict|metadata))s?(\.|$))`)
 var tableName = text.Pattern(`(?i)\.([ct]sv|jsonl|parquet|arrow|feather|np[yz]|idx)(\.(gz|zst|xz|bz2))?$`)
 var otherWord = text.Pattern(`^_?(img|mg|dsc[nf]?|pxl|image|picture|pic|photo|scan|screen ?shot|frame)$`)
+
+// Patterns of what names of masks, and of images, have beyond the name of both, as 1_mask_2, 1_img.
+const maskWord = `(?:masks?|seg(?:mentation)?|gt|ground[-_]?truth|label|annotation|superpixels|matte|manual1|1stHO)`
+
+var maskName = text.Pattern(`(?i)(^` + maskWord + `[-_. ])|((?:^|[-_. ])` + maskWord + `)(?:[-_. ]?\d+)?$`)
+var imageName = text.Pattern(`(?i)^(image|img)[-_. ]|[-_. ](image|img|rgb)$`)
+
+// checkMasks returns an error if images are, by their names, masks of others in their folder, which
+// is not called after masks. One alone may have such a name by chance.
+func (t *table) checkMasks() error {
+	masks, found := map[string]file{}, []file(nil) // masks by folder and the name of both
+	for _, f := range t.files {
+		if name := f.stem(); maskName().MatchString(name) && !maskName().MatchString(f.folder) {
+			masks[path.Join(f.folder, maskName().ReplaceAllString(name, ""))] = f
+		}
+	}
+	for _, f := range t.files {
+		if mask, ok := masks[path.Join(f.folder, imageName().ReplaceAllString(f.stem(), ""))]; ok {
+			found = append(found, mask)
+		}
+	}
+	if len(found) < 2 {
+		return nil
+	}
+	word := maskName().FindStringSubmatch(found[0].stem())
+	return t.inFile(found[0].path(), fault.New(fault.Usage, "found what may be the mask of an image").WithHint("read "+
+		"a copy without masks: cp -R %s COPY && find COPY -type f -iname '*%s*' -delete; or, if all are images of "+
+		"classes, list them in %s under file_name", text.Path(t.path), cmp.Or(word[1:]...), schema.MetadataFile))
+}
 
 // MayLabel reports whether a file of this name may have labels of images without class folders.
 func MayLabel(name string) bool {

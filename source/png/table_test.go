@@ -264,6 +264,7 @@ func TestLists(t *testing.T) {
 		"[\n \"cat\",\n \"dog\"\n]\n": false, "# Labels\n- cat\n- dog": false, "names:\n  - dog\n  - cat": true,
 		`{"id2label":{"0":"dog","1":"cat"},"label2id":{"cat":1,"dog":0}}`: true, // of one label each
 		"1,dog\n2,cat\n3,dog": false, "dog\ncat\ndog": false, "dog: 400\ncat: 500": false, // of images, and counts
+		"# Labels\ncat\ndog": false, "class\ndog\ncat": true, "# Labels\nClass names:\ndog\ncat": true,
 		"0,cat,4000\n1,dog,39": false, strings.Repeat("\n", 1<<16) + "dog\ncat": false, // too long
 	} {
 		files := map[string]string{"cat/0.png": pixels(t, 3, 2), "dog/1.png": pixels(t, 3, 2), "labels": list}
@@ -371,12 +372,9 @@ func TestNamesInMetadata(t *testing.T) {
 	t.Parallel()
 	good := pixels(t, 3, 2)
 	for lines, want := range map[string][]string{
-		"a.png,0,cat\nb.png,2,dog\n":          {"cat", "", "dog"},
-		"a.png,0,\nb.png,1,dog\n":             {"", "dog"},
-		"a.png,-1,\nb.png,1,dog\n":            {"", "dog"},
-		"a.png,-1,cat\nb.png,1,dog\n":         nil,
-		"a.png,0,cat\nb.png,0,dog\n":          nil,
-		"a.png,2147483647,cat\nb.png,1,dog\n": nil,
+		"a.png,0,cat\nb.png,2,dog\n": {"cat", "", "dog"}, "a.png,0,\nb.png,1,dog\n": {"", "dog"},
+		"a.png,-1,\nb.png,1,dog\n": {"", "dog"}, "a.png,-1,cat\nb.png,1,dog\n": nil,
+		"a.png,0,cat\nb.png,0,dog\n": nil, "a.png,2147483647,cat\nb.png,1,dog\n": nil,
 	} {
 		dir := makeFolder(t, map[string]string{"a.png": good, "b.png": good,
 			"metadata.csv": "file_name,label,class\n" + lines})
