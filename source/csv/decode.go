@@ -31,6 +31,7 @@ type stats struct {
 
 // thousands matches a list that may be one number, with spaces between its thousands.
 var thousands = text.Pattern(`^ *[-+]?[1-9]\d{0,2}( \d{3}){1,3}(\.\d*)? *\D$`)
+var otherForm = text.Pattern(`^(\[|(\{'bytes': )?b['"]\\x)`) // of lists, and Python's of images
 
 // observe examines the sample, and returns an error if two fields may be the label.
 func (t *table) observe() error {
@@ -203,7 +204,7 @@ func (t *table) setType(f *fileColumn, tensors bool) *source.Omission {
 			t.info.Classes = t.info.Classes || texts.Names != nil
 			return nil
 		}
-		if one := s.texts[0]; strings.ContainsAny(one, "-0123456789") && (one[0] == '[' || // in another form
+		if one := s.texts[0]; strings.ContainsAny(one, "-0123456789") && (otherForm().MatchString(one) ||
 			strings.Trim(one, "+-.,;:[](){} \n\u00a0\u2009\u202f0123456789eE%'_/$€£") == "") {
 			isList := len(one) > fieldText || strings.ContainsAny(one, "[({")
 			hint := map[bool]string{true: hintLists, false: hintNumber}[isList]
@@ -312,7 +313,8 @@ const hintFields = "fill in fields, or quote separators in them; if R wrote name
 const hintEmpty = "fill in missing values, or leave the column out with --columns" + hintEnds
 const hintNumber = "separate fields by commas, tabs or semicolons, fill in missing values, write decimals with a " +
 	"point, give names with --classes, leave the column out with --columns, or try --dtype int32 or float64"
-const hintLists = "write a record as one list of all numbers: numpy.ravel(a).tolist(), or DuckDB's flatten(column)"
+const hintLists = "write a record as one list of all numbers: numpy.ravel(a).tolist(), or DuckDB's " +
+	"flatten(column); if these are images, write Parquet: ds.to_parquet(…), df.to_parquet(…)"
 
 // parseElement parses text, an element of f in a row, as the element at the start of dst.
 func (t *table) parseElement(dst, text []byte, f *fileColumn, row int64) *fault.Error {

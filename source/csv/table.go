@@ -18,7 +18,6 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A table is a CSV file as a source.Table.
 type table struct {
 	path    string // as given by the user, for errors
 	options source.ReadOptions

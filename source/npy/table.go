@@ -22,7 +22,6 @@ const (
 	hintAgain = "the file is damaged or incomplete; write it again, or download it again"
 )
 
-// A table is a source.Table of one column: an array.
 type table struct {
 	*header
 	path   string // as given by the user, for errors
