@@ -232,8 +232,8 @@ func checkLists(dir string, folders []string, o source.ReadOptions) error {
 		for label, folder := range folders {
 			if found := labels[folder]; labels != nil && found != strconv.Itoa(label) {
 				return fault.New(fault.Usage, "the class folder %s may be label %s, as in %s, or, by the order of "+
-					"names, %d", folder, found, path, label).WithHint("give a list of names in the order of labels, "+
-					"such as --classes %s; or move this file away", text.Path(path))
+					"names, %d", folder, found, path, label).WithHint("give a list of names alone, in the order "+
+					"of labels: --classes %s, if it is one; or move this file away", text.Path(path))
 			}
 		}
 	}
