@@ -158,7 +158,7 @@ var otherWord = text.Pattern(`^_?(img|mg|dsc[nf]?|pxl|image|picture|pic|photo|sc
 const maskWord = `(?:masks?|seg(?:mentation)?|gt|ground[-_]?truth|label|annotation|superpixels|matte|manual1|1stHO)`
 
 var maskName = text.Pattern(`(?i)(^` + maskWord + `[-_. ])|((?:^|[-_. ])` + maskWord + `)(?:[-_. ]?\d+)?$`)
-var imageName = text.Pattern(`(?i)^(image|img)[-_. ]|[-_. ](image|img|rgb)$`)
+var imageName = text.Pattern(`(?i)^(image|img|orig(inal)?|photo)[-_. ]|[-_. ](image|img|orig(inal)?|photo|rgb|sat)$`)
 
 // checkMasks returns an error if images are, by their names, masks of others in their folder, which
 // is not called after masks. One alone may have such a name by chance.
