@@ -134,13 +134,13 @@ func parse(name string, numbers []int) (stem, []int) {
 // Numbers are those of a tensor if 0 and 1, or 1 and 2, are among them, or if the names are those
 // of pixels; indices are, if 0x0 or 1x1 is. Others, such as q1 and q3, or 640x480, are scalars.
 func (g *group) fields(limit int, known func(i, n int) bool) (fields []Field) {
-	f, start, n := Field{}, max(0, slices.Index(g.has[:2], true)), len(g.columns)
+	f, start, n, first := Field{}, max(0, slices.Index(g.has[:2], true)), len(g.columns), g.columns[0]
 	if Labelled(n+1) && n > 255 && g.rank == 1 && g.has[2] && g.last[0] == n+1 {
 		start = 2 // R and polars count columns from 1, and the first one, the label, got a name
 	}
 	isPixels := g.prefix != "" && NameOf(g.prefix) == Image && n > 1
-	isItems := g.rank > 1 && slices.Min(g.last) == start && itemName().MatchString(g.names[g.columns[0]])
-	if !isItems && (g.has[start] && (g.rank > 1 || g.has[start+1] || n == 1 && known(g.columns[0], 1)) || isPixels) {
+	isItems := g.rank > 1 && slices.Min(g.last) == start && itemName().MatchString(g.names[first]) && !known(first, n)
+	if !isItems && (g.has[start] && (g.rank > 1 || g.has[start+1] || n == 1 && known(first, 1)) || isPixels) {
 		if f = g.tensor(start, known); f.bad == nil && f.Columns != nil {
 			return []Field{f}
 		}
