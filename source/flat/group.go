@@ -113,7 +113,7 @@ var unnamed = text.Pattern(`^(_c|[fX]|(?i:col|column|pixel)_?)?0+$|^((?i:col|col
 func parse(name string, numbers []int) (stem, []int) {
 	const digits = "0123456789"
 	if gridName().MatchString(name) {
-		name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r < '0' || r > '9' }), "x")
+		name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r > '9' }), "x")
 	}
 	prefix := strings.TrimRight(name, digits)
 	rest := name[strings.LastIndexByte(name, '_')+1:]

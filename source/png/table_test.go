@@ -67,8 +67,7 @@ func TestFoldersThatPillowMade(t *testing.T) {
 		{"imagefolder", []int{4, 5, 3}, idx.Uint8, "Bear ant cat", "Bear has label 0, ant has label 1, cat has "},
 		{"numbered", []int{3, 2}, idx.Int32, "", ""}, {"restarting", []int{3, 2}, idx.Uint8, "", ""},
 		{"flat", []int{3, 2}, 0, "", "images without labels"},
-		{"metadata", []int{3, 2}, idx.Uint8, "dog, small cat", ""},
-		{"mapped", []int{3, 2}, idx.Uint8, "", ""},
+		{"metadata", []int{3, 2}, idx.Uint8, "dog, small cat", ""}, {"mapped", []int{3, 2}, idx.Uint8, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
