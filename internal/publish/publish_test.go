@@ -44,7 +44,6 @@ func TestPrepareRefuses(t *testing.T) {
 	}{
 		"a folder":                 {tree{"x/f": ""}, file, "", "is a folder"},
 		"in a folder of parts":     {tree{"p/part-00000-0123456789abcdef.csv": ""}, at("p/x"), "", "has part files"},
-		"beside shards":            {tree{"p/data/x-00000-of-00001.csv": "", ".p" + hiddenInfix + recordSuffix: ""}, at("p/x.csv"), "", "has part files"},
 		"a folder that is a file":  {tree{"x": ""}, folder, "", "expected a folder"},
 		"a folder, a device":       {nil, []Target{{Path: os.DevNull, Folder: true}}, "", "is a device"},
 		"the root":                 {nil, []Target{{Path: filepath.VolumeName(work) + "/", Folder: true}}, "", current},

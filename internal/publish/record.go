@@ -1,12 +1,10 @@
 package publish
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,32 +17,6 @@ import (
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
 )
-
-// The parts of hidden names after the name of the target, and the limit; see the package comment.
-const (
-	lockSuffix    = ".idxport"
-	hiddenInfix   = ".idxport-"
-	partialSuffix = ".partial"
-	oldSuffix     = ".old"
-	recordSuffix  = ".made"
-	maxName       = 255 // bytes, the limit of file systems
-)
-
-// beside returns the path of the hidden name .<base><tail> beside the target. If the name is too
-// long, a hash of base replaces base.
-func (out *output) beside(tail string) string {
-	dir, base := filepath.Split(out.real)
-	if len("."+base+tail) > maxName {
-		base = fmt.Sprintf("%x", sha256.Sum256([]byte(base)))
-	}
-	return dir + "." + base + tail
-}
-
-// newHidden returns a new hidden path beside the target. Its 64 random bits make it different for
-// each run, even on file systems without locks.
-func (out *output) newHidden(suffix string) string {
-	return out.beside(fmt.Sprintf("%s%016x%s", hiddenInfix, rand.Uint64(), suffix))
-}
 
 // A record is one beside a target, see the package comment.
 type record struct{ path, listing, key, content string }

@@ -1,9 +1,11 @@
 package publish
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -138,6 +140,32 @@ func (out *output) inspect(d disk) (err error) {
 	return err
 }
 
+// The parts of hidden names after the name of the target, and the limit; see the package comment.
+const (
+	lockSuffix    = ".idxport"
+	hiddenInfix   = ".idxport-"
+	partialSuffix = ".partial"
+	oldSuffix     = ".old"
+	recordSuffix  = ".made"
+	maxName       = 255 // bytes, the limit of file systems
+)
+
+// beside returns the path of the hidden name .<base><tail> beside the target. If the name is too
+// long, a hash of base replaces base.
+func (out *output) beside(tail string) string {
+	dir, base := filepath.Split(out.real)
+	if len("."+base+tail) > maxName {
+		base = fmt.Sprintf("%x", sha256.Sum256([]byte(base)))
+	}
+	return dir + "." + base + tail
+}
+
+// newHidden returns a new hidden path beside the target. Its 64 random bits make it different for
+// each run, even on file systems without locks.
+func (out *output) newHidden(suffix string) string {
+	return out.beside(fmt.Sprintf("%s%016x%s", hiddenInfix, rand.Uint64(), suffix))
+}
+
 // refuseNames refuses, on Windows, a path with a name that it cannot store, but not the output NUL.
 func refuseNames(path string) error {
 	names := strings.Split(filepath.ToSlash(path[len(filepath.VolumeName(path)):]), "/")
@@ -150,9 +178,8 @@ func refuseNames(path string) error {
 	return nil
 }
 
-// refuse refuses a target that Options.Overwrite does not allow either, such as one that is,
-// contains or is inside an input or another output, of which others are those before it. Inputs are
-// compared by identity, not by their spelling; those that do not exist are ignored.
+// refuse refuses what Options.Overwrite does not allow either, as a target that is, contains or is
+// inside an input, whatever its spelling, or another output; others are those before it.
 func (out *output) refuse(inputs []string, others []*output) error {
 	folder, isDir := out.target.Folder, out.info != nil && out.info.IsDir()
 	switch {
