@@ -63,8 +63,7 @@ func TestTranspose(t *testing.T) {
 			if found := out.Columns()[0].Shape; !slices.Equal(found, turned) {
 				t.Errorf("found shape %v, expected %v", found, turned)
 			}
-			c, err := readAll(out, batch)
-			if err != nil || c.rows != records || !bytes.Equal(c.columns[0], want) {
+			if c, err := readAll(out, batch); err != nil || c.rows != records || !bytes.Equal(c.columns[0], want) {
 				t.Errorf("%d at a time: found %d rows, % x, %v, expected % x", batch, c.rows, c.columns[0], err, want)
 			}
 		}

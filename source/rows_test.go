@@ -49,8 +49,7 @@ func TestSliceRefusesRowsThatAreNotThere(t *testing.T) {
 	}
 	for _, batch := range []int{1, 4, 100} {
 		table := must.Get(Slice(plain{scalars(t, "label", 10), true}, 8, 12))(t)
-		c, err := readAll(table, batch)
-		if !errors.Is(err, fault.Usage) || errors.Is(err, io.EOF) || c.rows > 2 {
+		if c, err := readAll(table, batch); !errors.Is(err, fault.Usage) || errors.Is(err, io.EOF) || c.rows > 2 {
 			t.Errorf("found %d rows, %v, expected at most 2, then fault.Usage", c.rows, err)
 		}
 	}

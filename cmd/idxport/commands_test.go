@@ -144,8 +144,7 @@ func holds(ts *testscript.TestScript, args []string) {
 		}
 		name, _ := filepath.Rel(dir, path) // path begins with dir
 		if e.IsDir() {
-			entries, err := os.ReadDir(path)
-			if err != nil || len(entries) > 0 {
+			if entries, err := os.ReadDir(path); err != nil || len(entries) > 0 {
 				return err
 			}
 		}

@@ -48,8 +48,7 @@ func TestDamageBeforeWhatWasReadAhead(t *testing.T) {
 		"broken": io.MultiReader(bytes.NewReader(raw[:1_000_000]), iotest.ErrReader(errors.New("disk on fire"))),
 	} {
 		r := NewReader(in)
-		n, err := io.Copy(io.Discard, r)
-		if n != 10*65535 || err == nil || !strings.HasPrefix(err.Error(), damage) {
+		if n, err := io.Copy(io.Discard, r); n != 10*65535 || err == nil || !strings.HasPrefix(err.Error(), damage) {
 			t.Errorf("%s: found %d bytes and %v, expected 655350 and %s", name, n, err, damage)
 		}
 		r.Close()

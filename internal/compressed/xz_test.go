@@ -89,8 +89,7 @@ func TestXZThatLies(t *testing.T) {
 			blocks: []string{"\xe0\x00\x00\x00\x08]\x00\x00\x00\x00\x00\x00\x00\x00\x00"}}, "\x00", fault.Malformed},
 		"unknown chunk": {madeXZ{blocks: []string{a + "\x03\x00\x00a"}, sizes: []int{2}}, "a", fault.Malformed},
 	} {
-		data, _, err := decompress(c.file.bytes())
-		if string(data) != c.want || !errors.Is(err, c.kind) {
+		if data, _, err := decompress(c.file.bytes()); string(data) != c.want || !errors.Is(err, c.kind) {
 			t.Errorf("%s: found %q and %v, expected %q and %v", name, data, err, c.want, c.kind)
 		}
 	}

@@ -52,8 +52,7 @@ func TestManyFiles(t *testing.T) {
 	if n, bytes := s.Folder(0).Files, s.Folder(0).Bytes; n != int64(len(files)) || bytes != int64(size) {
 		t.Errorf("found %d files, %d bytes, expected %d, %d", n, bytes, len(files), size)
 	}
-	listed, err := list(dir)
-	if err != nil || listed != s.Folder(0).listing {
+	if listed, err := list(dir); err != nil || listed != s.Folder(0).listing {
 		t.Errorf("found %v, %v, expected the listing %v", listed, err, s.Folder(0).listing)
 	}
 	on := readTree(t, dir)

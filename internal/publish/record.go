@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -15,42 +16,15 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/idxport/idxport/internal/fault"
-	"github.com/idxport/idxport/internal/text"
 )
-
-// A record is one beside a target, see the package comment.
-type record struct{ path, listing, key, content string }
-
-var hiddenTail = text.Pattern(`\.idxport-([0-9a-f]{16})(?:\.(?:partial|old)|-([0-9a-f]{16})-([0-9a-f]{16})\.made)$`)
-
-// siblings returns the records beside the target, and the paths of what killed runs left.
-func (out *output) siblings(d disk) (records []record, left []string, err error) {
-	dir, _ := filepath.Split(out.real)
-	entries, err := resultOn(d, "readDir", os.ReadDir, dir)
-	for _, entry := range entries {
-		path := dir + entry.Name()
-		m := hiddenTail().FindStringSubmatch(path)
-		switch {
-		case m == nil || path != out.beside(m[0]):
-		case m[2] != "":
-			records = append(records, record{path, m[1], m[2], m[3]})
-		default:
-			left = append(left, path)
-		}
-	}
-	return records, left, err
-}
 
 // refuseForeign fails with fault.Refused unless the folder at path, an occupied target or what was
 // moved from there, is an earlier output and holds nothing else: its listing is that of a record.
 func (out *output) refuseForeign(d disk, path string) error {
 	records, _, err := out.siblings(d)
-	var found uint64
-	if err == nil {
-		found, err = resultOn(d, "list", list, path)
-	}
+	found, listErr := resultOn(d, "list", list, path)
 	recorded := slices.ContainsFunc(records, func(r record) bool { return r.listing == digits(found) })
-	if err == nil && !recorded {
+	if err = cmp.Or(err, listErr); err == nil && !recorded {
 		why := "files in it were added, removed or changed since idxport made it"
 		if records == nil {
 			why = "idxport has no record of it, a hidden file beside it"

@@ -166,6 +166,29 @@ func (out *output) newHidden(suffix string) string {
 	return out.beside(fmt.Sprintf("%s%016x%s", hiddenInfix, rand.Uint64(), suffix))
 }
 
+// A record is one beside a target, see the package comment.
+type record struct{ path, listing, key, content string }
+
+var hiddenTail = text.Pattern(`\.idxport-([0-9a-f]{16})(?:\.(?:partial|old)|-([0-9a-f]{16})-([0-9a-f]{16})\.made)$`)
+
+// siblings returns the records beside the target, and the paths of what killed runs left.
+func (out *output) siblings(d disk) (records []record, left []string, err error) {
+	dir, _ := filepath.Split(out.real)
+	entries, err := resultOn(d, "readDir", os.ReadDir, dir)
+	for _, entry := range entries {
+		path := dir + entry.Name()
+		m := hiddenTail().FindStringSubmatch(path)
+		switch {
+		case m == nil || path != out.beside(m[0]):
+		case m[2] != "":
+			records = append(records, record{path, m[1], m[2], m[3]})
+		default:
+			left = append(left, path)
+		}
+	}
+	return records, left, err
+}
+
 // refuseNames refuses, on Windows, a path with a name that it cannot store, but not the output NUL.
 func refuseNames(path string) error {
 	names := strings.Split(filepath.ToSlash(path[len(filepath.VolumeName(path)):]), "/")
@@ -194,14 +217,6 @@ func (out *output) refuse(inputs []string, others []*output) error {
 	case isDir && isAbove(out.info, "."):
 		return refusal("it is the current folder, or contains it", "name a new folder inside it")
 	}
-	// Programs that read all files below a folder take a table and shards beside it for one.
-	dir, base := filepath.Split(filepath.Dir(out.real))
-	parts, _ := fs.Glob(os.DirFS(dir+base), "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*")
-	shards, _ := fs.Glob(os.DirFS(dir+base), "data/*-?????-of-?????"+filepath.Ext(out.real))
-	made, _ := fs.Glob(os.DirFS(dir), "."+base+hiddenInfix+"*"+recordSuffix)
-	if parts != nil || shards != nil && made != nil {
-		return refusal("its folder has part files: programs read every file in it as a part", "use another folder")
-	}
 	const overlaps = "it is, contains or is inside the "
 	for _, input := range inputs {
 		real, _ := filepath.EvalSymlinks(input) // "" after an error, where nothing is
@@ -217,6 +232,15 @@ func (out *output) refuse(inputs []string, others []*output) error {
 		if os.SameFile(out.info, other.info) || isIn(out, other) || isIn(other, out) {
 			return refusal(overlaps+"output "+other.target.Path, "give every output a place of its own")
 		}
+	}
+	// Programs that read all files below a folder take a table and shards beside it for one.
+	above := filepath.Dir(out.real)
+	parts, _ := fs.Glob(os.DirFS(above), "part-*-"+strings.Repeat("[0-9a-f]", 16)+".*")
+	shards, _ := fs.Glob(os.DirFS(above), "*-?????-of-?????"+filepath.Ext(out.real))
+	below, _ := fs.Glob(os.DirFS(above), "data/*-?????-of-?????"+filepath.Ext(out.real))
+	isMade := func(hub string) bool { made, _, _ := (&output{real: hub}).siblings(system); return made != nil }
+	if parts != nil || below != nil && isMade(above) || shards != nil && isMade(filepath.Dir(above)) {
+		return refusal("its folder has part files: programs read every file in it as a part", "use another folder")
 	}
 	return nil
 }

@@ -42,8 +42,7 @@ func TestReadHeader(t *testing.T) {
 				h.PayloadSize() != test.total || h.Size() != int64(len(test.in)) {
 				t.Errorf("found %v, record %d, payload %d", h, h.RecordSize(), h.PayloadSize())
 			}
-			out, err := h.AppendBinary(nil)
-			if err != nil || !bytes.Equal(out, test.in) {
+			if out, err := h.AppendBinary(nil); err != nil || !bytes.Equal(out, test.in) {
 				t.Errorf("written again: % x, %v", out, err)
 			}
 		})

@@ -77,8 +77,7 @@ func TestResetForgets(t *testing.T) {
 	}
 	for _, s := range handmade() {
 		z.Reset(bufio.NewReader(bytes.NewReader(s.stream.out)))
-		data, err := io.ReadAll(z)
-		if string(data) != s.data || !errors.Is(err, s.err) {
+		if data, err := io.ReadAll(z); string(data) != s.data || !errors.Is(err, s.err) {
 			t.Errorf("%s: found %q and %v, expected %q and %v", s.name, data, err, s.data, s.err)
 		}
 	}
