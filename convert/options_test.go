@@ -41,8 +41,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		o := Options{Source: Source{Inputs: []string{"../testdata/fashion-mnist/t10k-images-idx3-ubyte.gz"}},
 			Target: Target{Outputs: []string{out}}}
 		change(&o)
-		_, err := Run(t.Context(), o)
-		if !errors.Is(err, fault.Usage) {
+		if _, err := Run(t.Context(), o); !errors.Is(err, fault.Usage) {
 			t.Errorf("%s: found %v", name, err)
 		}
 	}
@@ -50,8 +49,8 @@ func TestOptionsAreChecked(t *testing.T) {
 
 func TestPanicWhileOpeningIsAnError(t *testing.T) {
 	t.Parallel()
-	_, err := input.Interruptible(t.Context(), func() (int, error) { panic("a defect") })
-	if fault.KindOf(err) != fault.Internal {
+	panics := func() (int, error) { panic("a defect") }
+	if _, err := input.Interruptible(t.Context(), panics); fault.KindOf(err) != fault.Internal {
 		t.Errorf("found %v", err)
 	}
 }

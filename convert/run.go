@@ -110,12 +110,10 @@ func writeAndPublish(ctx context.Context, in *inputs, jobs []*job, p *publicatio
 		return err
 	}
 	for _, w := range written {
-		if err := w.check(ctx, in); err != nil {
+		err := w.check(ctx, in)
+		if err = cmp.Or(context.Cause(ctx), err); err != nil { // a check that ended early may have found anything
 			return err
 		}
-	}
-	if err := context.Cause(ctx); err != nil { // checks may have ended early, without an error
-		return err
 	}
 	if err := p.commit(); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/idxport/idxport/convert"
@@ -12,24 +13,34 @@ import (
 	"github.com/idxport/idxport/test/must"
 )
 
-// TestCanceledAtTheEnd cancels a run when its output is written and verified: nothing is published.
-func TestCanceledAtTheEnd(t *testing.T) {
+type watched struct {
+	context.Context
+	asked func() // called by Err
+}
+
+func (w watched) Err() error { w.asked(); return w.Context.Err() }
+
+// TestCanceledAtAnyTime cancels runs, also while rows are counted: nothing is replaced, nor found.
+func TestCanceledAtAnyTime(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	ends := []func(){func() {}, cancel} // of writing, and of verifying
-	out := filepath.Join(t.TempDir(), "out.csv")
-	_, err := convert.Run(ctx, convert.Options{
-		Source: convert.Source{
-			Inputs: []string{"../testdata/fashion-mnist"}, Dataset: "fashion-mnist", Split: []string{"test"},
-			Events: convert.Events{Progress: func(string, int64) (_ func(int64), end func()) {
-				end, ends = ends[0], ends[1:]
-				return nil, end
-			}},
-		},
-		Target: convert.Target{Outputs: []string{out}, Verify: true},
-	})
-	if _, found := os.Stat(out); !errors.Is(err, context.Canceled) || !errors.Is(found, os.ErrNotExist) {
-		t.Errorf("found the error %v and for %s %v", err, out, found)
+	o := convert.Options{Source: convert.Source{Inputs: []string{"../testdata/fashion-mnist"}, Split: []string{"test"}},
+		Target: convert.Target{Outputs: []string{filepath.Join(t.TempDir(), "out.csv")}}}
+	must.Get(convert.Run(t.Context(), o))(t)
+	before := must.Get(os.Stat(o.Outputs[0]))(t)
+	o.IfChanged = true
+	for n, err := int64(1), error(nil); n == 1 || err != nil; n++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		var asked atomic.Int64
+		_, err = convert.Run(watched{ctx, func() {
+			if asked.Add(1) == n {
+				cancel()
+			}
+		}}, o)
+		same := os.SameFile(before, must.Get(os.Stat(o.Outputs[0]))(t))
+		if canceled := ctx.Err() != nil; same != canceled || errors.Is(err, context.Canceled) != canceled {
+			t.Errorf("%d: found the error %v, and the same file: %v", n, err, same)
+		}
+		cancel()
 	}
 }
 
@@ -45,12 +56,10 @@ func TestVerifyFindsDamage(t *testing.T) {
 				Inputs: []string{"../testdata/fashion-mnist/t10k-images-idx3-ubyte.gz"},
 				Events: convert.Events{Progress: func(string, int64) (func(int64), func()) {
 					return nil, func() {
-						if spoiled == nil {
-							spoiled = must.Get(filepath.Glob(filepath.Join(dir, ".*.partial")))(t)
-							for _, path := range spoiled {
-								text := must.Get(os.ReadFile(path))(t)
-								must.Do(t, os.WriteFile(path, make([]byte, len(text)), 0o666))
-							}
+						spoiled = must.Get(filepath.Glob(filepath.Join(dir, ".*.partial")))(t)
+						for _, path := range spoiled {
+							text := must.Get(os.ReadFile(path))(t)
+							must.Do(t, os.WriteFile(path, make([]byte, len(text)), 0o666))
 						}
 					}
 				}},
