@@ -180,7 +180,8 @@ func UpToDate(path, key string) (bool, error) {
 	defer s.Discard()
 	records, left, err := out.siblings(system)
 	if lock, _ := system.lstat(out.beside(lockSuffix)); lock != nil || left != nil || len(records) > 1 {
-		_ = s.lockAndSweep(out) // perhaps not in a read-only folder, or beside a run
+		_ = s.lockAndSweep(out)                // perhaps not in a read-only folder, or beside a run
+		records, _, err = out.siblings(system) // of which another run may have made one meanwhile
 	}
 	found := ""
 	if err == nil && slices.ContainsFunc(records, func(r record) bool { return r.key == key }) {
