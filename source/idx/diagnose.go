@@ -18,11 +18,10 @@ const (
 	hintHeader   = "the header is damaged, or this is not an IDX file"
 	hintNoBytes  = "the header is damaged: with a dimension of 0, records have no bytes"
 	hintUnfilled = "the number of records was never filled in; read the records that are there with --salvage"
-	hintFile     = "this format cannot be read from a pipe or a compressed file; save or decompress it to a file, " +
-		"then: idxport convert FILE"
-	hintImages = "give the folder of the images instead of a file: idxport convert FOLDER -o OUT"
-	hintBinary = "transfer it again as binary, for its bytes were changed; PowerShell's > writes text, so use curl -o"
-	hintArray  = "save the array in another format first, such as .npy"
+	hintFile     = "this format is not read from a pipe or compressed: save it decompressed, then: idxport convert FILE"
+	hintImages   = "give the folder of the images instead of a file: idxport convert FOLDER -o OUT"
+	hintBinary   = "transfer it again as binary, for its bytes were changed; PowerShell's > writes text, so use curl -o"
+	hintArray    = "save the array in another format first, such as .npy"
 )
 
 // HintSalvage is the end of the hint for an incomplete file that may have complete records.
@@ -38,6 +37,8 @@ var foreignFormats = []struct {
 	{0, "\xff\xfe\x1f\x00", "a gzip file in UTF-16", hintBinary},
 	{0, "\xff\xfe\x00\x00", "UTF-16", hintBinary},
 	{0, "\x1f\x8b", "a gzip file", "decompress it first: gunzip <FILE >UNPACKED; idxport itself does so once"},
+	{0, "\x04\x22\x4d\x18", "an LZ4 file", "decompress it first: lz4 -d <FILE >UNPACKED"},
+	{0, "\x5d\x00\x00", "an LZMA file", "decompress it first: xz -d <FILE >UNPACKED"},
 	{0, "PK\x03\x04", "a zip archive", "if .npz, name it so; export .xlsx as CSV, .pt as .npy; unpack others first"},
 	{257, "ustar", "a tar archive", "unpack it with tar -xf FILE first; the labels of WebDataset (.cls) are not read"},
 	{0, "PAR1\x15", "a Parquet file", hintFile + ".parquet -o OUT"},
@@ -45,7 +46,6 @@ var foreignFormats = []struct {
 	{0, "\x93NUMPY", "a numpy .npy file", hintFile + ".npy -o OUT"},
 	{0, "\x89PNG", "a PNG image", hintImages},
 	{0, "\xff\xd8\xff", "a JPEG image", hintImages},
-	{0, "\x1e\x3d\x4c", "a NORB (Lush binary matrix) file", hintArray},
 	{1, "\x4c\x3d\x1e", "a NORB (Lush binary matrix) file", hintArray},
 	{10, " MAT-file", "a MATLAB file", hintArray},
 	{0, "\x89HDF", "an HDF5 file", hintArray},
