@@ -61,10 +61,9 @@ func As(name, path, prefix, label string) (Table, error) {
 	return t, nil
 }
 
-// Patterns of names. Spark and this program number parts as part-00000, pyarrow and Dask as part-0
-// and part.0, the Hub's converter as 0000. numberedName needs all numbers: parts of --rows-per-file
-// from 0 on, shards of Hugging Face from 0 to N-1, those of --part from 1 to N. Hugging Face leaves
-// cacheName beside data. Splits with otherName are not read, nor are archives and other packedName.
+// Spark and this program number parts as part-00000, pyarrow and Dask as part-0 and part.0, the Hub
+// as 0000. numberedName needs all numbers: of --rows-per-file from 0 on, of Hugging Face, which
+// leaves cacheName, from 0 to N-1, of --part from 1 to N. otherName and packedName are not read.
 var (
 	partName     = text.Pattern(`^part[-.]\d+\b`)
 	hubName      = text.Pattern(`^0\d{3}\.parquet$`)
@@ -78,6 +77,7 @@ var (
 		`\.(zip|7z|rar|tar|tar\.\w+|tgz|dvc|(file)?part|partial|crdownload|download|aria2|tmp)$`)
 	besideSplit = text.Pattern(`(?i)^masks[-_]|[-_]?(masks|20\d\d|[AB])$`)
 	labelsName  = text.Pattern(`(?i)^(labels|annotations?)$`)
+	targetName  = text.Pattern(`(?i)(^|[-_ ]|train|test)(y|labels?|targets?)([-_ ]|train|test|$)`)
 	keyedName   = text.Pattern(`^[\pL_].*=.`) // not the class = of mathematical symbols
 )
 
@@ -174,11 +174,10 @@ func unreadError(dir, name string) error {
 		In(dir).WithHint("write its rows to plain files: "+table.command, path)
 }
 
-// folder finds the tables in dir. These are its images, if it or its folders, the classes, have
-// some; or those in its files; or, if deep, those in its folders, which are splits: each is one
-// more folder, but not deep. Two of the three are an error, as one would be lost, and so are any
-// with inner, a folder of IDX files in dir or its folders. If dir has IDX files itself, another
-// package reads them, and only class folders count beside them.
+// folder finds the tables in dir: its images, if it or its folders, the classes, have some; those
+// in its files; or, if deep, those in its folders, which are splits: each is one more folder, but
+// not deep. Two of the three are an error, and so are any with inner, a folder of IDX files in dir
+// or its folders. Beside IDX files in dir, which another package reads, only class folders count.
 func folder(files source.Files, dir string, deep bool) (tables []Table, inner string, err error) {
 	l, err := list(files, dir, 0)
 	image := func(path string) string { inner, _ := list(files, path, 0); return inner.image }
@@ -240,13 +239,20 @@ func (l listing) doubt(dir string) error {
 // labels or splits in formats that are not read; tables in its files; those below; any IDX files.
 func checkAlone(dir string, l listing, tables, below []Table) error {
 	images, other := l.image != "" || below != nil && below[0].Format.Name == "png", ""
+	arrays := slices.DeleteFunc(slices.Concat(tables, below), func(t Table) bool { return t.Format.Name != "npy" })
+	labels := slices.DeleteFunc(slices.Clone(arrays), func(t Table) bool { return !targetName().MatchString(t.Name) })
 	for _, name := range l.files {
 		stem, _, _ := strings.Cut(name, ".")
+		split := dataset.ParseName(stem).Split
+		isOwn := func(t Table) bool { return strings.HasPrefix(dataset.ParseName(t.Name).Split, split) }
 		isRead := func(t Table) bool { return !t.Format.OneColumn && strings.HasPrefix(splitOf(t.Name), splitOf(stem)) }
 		isLost := packedName().MatchString(name) && !slices.ContainsFunc(slices.Concat(tables, below), isRead)
 		unpacked := slices.Contains(l.files, strings.TrimSuffix(name, filepath.Ext(name))) // train.csv of train.csv.zip
-		if images && slices.Contains(png.Unread, name) || (isLost || otherName().MatchString(name)) && !unpacked {
+		switch isZip := filepath.Ext(name) == ".npz"; {
+		case images && slices.Contains(png.Unread, name) || (isLost || otherName().MatchString(name)) && !unpacked:
 			other = source.Under(dir, name)
+		case len(arrays) > 0 && !isZip && targetName().MatchString(stem) && !slices.ContainsFunc(labels, isOwn):
+			other, tables = source.Under(dir, name), arrays // whose labels these are
 		}
 	}
 	paths := []string{cmp.Or(l.image, other), l.idx}

@@ -38,7 +38,7 @@ func TestFind(t *testing.T) {
 		"IDX by its ending": {"x.idx.gz", ""},
 		"splits":            {"train.parquet test.parquet _SUCCESS .x x.txt", "parquet test 1, parquet train 1"},
 		"texts":             {"b.TSV c-1-of-2.csv.xz c-2-of-2.csv.gz d.tsv.bz2", "csv b 1, csv c 2, csv d 1"},
-		"arrays":            {"train-image.npy train-label.npy", "npy train-image 1, npy train-label 1"},
+		"arrays":            {"y.txt train-image.npy train-label.npy", "npy train-image 1, npy train-label 1"},
 		"arrays in folders": {"train/images.npy labels/train.npy split=val/X.npy test/X_test.npy",
 			"npy train-labels 1, npy X-val 1, npy X_test 1, npy images-train 1"},
 		"arrays of a number": {"part-0.npy x-1-of-2.npy", "npy part-0 1, npy x-1-of-2 1"},
@@ -98,6 +98,9 @@ func TestRefused(t *testing.T) {
 		"part-0.csv part-1.parquet":    {fault.Usage, "found in in two formats, part-0.csv and part-1.parquet", ""},
 		"test.csv my_train.csv.gz.dvc": {fault.Usage, "found both DIR/my_train.csv.gz.dvc and DIR/test.csv", "away"},
 		"train.zip test/0.png":         {fault.Usage, "found both DIR/train.zip and DIR/test, expected", "away"},
+		"x_dev.npy y_dev.txt y_x.npy":  {fault.Usage, "found both DIR/y_dev.txt and DIR/x_dev.npy", "move one"},
+		"a_labels.csv b.npy y.npz":     {fault.Usage, "found both DIR/a_labels.csv and DIR/b.npy", "move one"},
+		"targets.dat t/images.npy":     {fault.Usage, "found both DIR/targets.dat and DIR/t/images.npy", "move"},
 		"a/y.npy.part a/X.npy":         {fault.Usage, "found both DIR/a/y.npy.part and DIR/a/X.npy", "away"},
 		"_temporary/0/x part-0.csv":    {unsupported, "_temporary of a job of Spark that has not", "write DIR again"},
 		"train.csv train.csv.gz":       {fault.Usage, "found train in two formats", "of the files: DIR/train.csv.gz"},
@@ -150,8 +153,7 @@ func TestDoubts(t *testing.T) {
 		"train/a/0.png train/b/0.png val/all/0.png test/all/0.png": true, "train/0.png car/0.png": true,
 		"my_test/0.png car/0.png": true, "train_images/0.png test1/0.png": true, "test_tube/0.png car/0.png": true,
 		"test_a/0.png test_b/0.png": true, "valset/0.png masks_dev/0.png": false,
-		"test/0.png 0/0.png 1/0.png":                        true,
-		"test_a/0.png test_b/0.png x/0.png":                 true,
+		"test/0.png 0/0.png 1/0.png": true, "test_a/0.png test_b/0.png x/0.png": true,
 		"test_a/0.png test_b/0.png x/0.png y/0.png z/0.png": false} {
 		for _, table := range must.Get(Find(source.Local{}, touch(t, strings.Fields(files)...)))(t) {
 			if (table.unlisted != nil) != want {
@@ -230,8 +232,7 @@ func TestFindFiles(t *testing.T) {
 	for name, test := range map[string]struct{ content, want string }{
 		"a": {"PAR1 and more", "parquet"}, "a.csv": {"ARROW1\x00\x00", "arrow"}, "c": {"\x93NUMPY\x01", "npy"},
 		"d.csv": {"1,2", "csv"}, "e.tsv.zst": {"", "csv"}, "f": {"\x00\x00\x08\x01", ""},
-		"g.parquet": {"no", "parquet"},
-		"h.arrows":  {"", "arrow"}, ".csv": {"1,2", ""}, "short": {"P", ""},
+		"g.parquet": {"no", "parquet"}, "h.arrows": {"", "arrow"}, ".csv": {"1,2", ""}, "short": {"P", ""},
 	} {
 		path := filepath.Join(dir, name)
 		must.Do(t, os.WriteFile(path, []byte(test.content), 0o666))

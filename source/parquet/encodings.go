@@ -37,10 +37,7 @@ func (r *runs) next() error {
 			return errEnd
 		}
 		r.bits, r.src, r.pos = rest[:size], rest[size:], 0
-		r.left = int(min(count, math.MaxInt32)) // no page has more values
-		if !r.packed {
-			r.value = uint32(word(r.bits))
-		}
+		r.left, r.value = int(min(count, math.MaxInt32)), uint32(word(r.bits)) // no page has more values
 	}
 	return nil
 }

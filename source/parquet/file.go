@@ -99,10 +99,9 @@ func newTable(r io.ReaderAt, c io.Closer, size int64, name string, o source.Read
 
 // Close closes the file, after reading the pages of batches that may be decoded later.
 func (f *file) Close() error {
-	f.unopened.Range(func(p, _ any) bool {
+	for p := range f.unopened.Range {
 		_, _ = p.(*page).content() // keeps an error for these batches
-		return true
-	})
+	}
 	return f.closer.Close()
 }
 

@@ -100,10 +100,8 @@ func (s *stream) firstLevels(limit int64) (levels []byte, err error) {
 		for range p.entries {
 			r, err := found[0].one()
 			switch {
-			case err != nil:
-				return nil, err
-			case r == 0 && len(levels) > 0:
-				return levels, nil
+			case err != nil || r == 0 && len(levels) > 0:
+				return levels, err
 			case int64(len(levels)) >= limit:
 				hint := fmt.Sprintf("allow larger records with --max-record-bytes %d", 2*limit)
 				return nil, columnar.Unsupported(hint, "found a list of over %d values, too many for a record", limit)
@@ -138,8 +136,8 @@ func (p *page) check(levels [2]runs) (err error) {
 
 // lengthError returns the error for a row whose lists differ in length from those of the first row.
 func (l *leaf) lengthError(row int64) error {
-	const message = "found another number of values, expected %s as in the first row"
-	return columnar.Unsupported(columnar.HintShape, message, l.shape).InRow(row)
+	return columnar.Unsupported(columnar.HintShape,
+		"found another number of values, expected %s as in the first row", l.shape).InRow(row)
 }
 
 // levelError returns the error for an unexpected definition level in a row.
