@@ -16,7 +16,6 @@
 // Gamma, colour profiles and significant bits (gAMA, iCCP, sRGB, sBIT) are not applied, and alpha
 // is not premultiplied. Files that EXIF or XMP data turn or mirror, and TIFF files of several
 // pages, from fax machines, of planes, or with other samples than they describe are refused.
-//
 // [Options] make opaque pictures of 8 bits grey (ITU-R 601, to the nearest), and then scale them
 // (bicubic, Catmull-Rom). Pictures of other sizes are not decoded, those above 4 MiB in turn.
 package picture

@@ -34,9 +34,7 @@ func (f Format) Shape() []int { return []int{f.Height, f.Width, f.Channels}[:min
 func (f Format) DType() idx.DType { return map[int]idx.DType{8: idx.Uint8, 16: idx.Int16}[f.Depth] }
 
 // Size returns the number of bytes of a record.
-func (f Format) Size() int64 {
-	return int64(f.Width) * int64(f.Height) * int64(f.Channels) * int64(f.Depth/8)
-}
+func (f Format) Size() int64 { return int64(f.Width) * int64(f.Height) * int64(f.Channels*f.Depth/8) }
 
 // MaxFile returns the largest size in bytes that is expected of the file of a picture: twice its
 // samples, and 4 MiB for texts, colour profiles and previews.

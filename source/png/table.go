@@ -155,32 +155,36 @@ var tableName = text.Pattern(`(?i)\.([ct]sv|jsonl|parquet|arrow|feather|np[yz]|i
 var otherWord = text.Pattern(`^_?(img|mg|dsc[nf]?|pxl|image|picture|pic|photo|scan|screen ?shot|frame)$`)
 
 // Patterns of what names of masks, and of images, have beyond the name of both, as 1_mask_2, 1_img.
-const maskWord = `(?:masks?|seg(?:mentation)?|gt|ground[-_]?truth|label|annotation|superpixels|matte|manual1|1stHO)`
+const maskWord = `(?:masks?|seg(?:mentation)?|gt|ground.?truth|labels?|anno[a-z]*|superpixels|matte|manual1|[12]..HO)`
 
-var maskName = text.Pattern(`(?i)(^` + maskWord + `[-_. ])|((?:^|[-_. ])` + maskWord + `)(?:[-_. ]?\d+)?$`)
+var maskName = text.Pattern(`(?i)(^` + maskWord + `[-_. ])|((?:(?:^|[-_. ])` + maskWord + `)+)([-_. ]?\d+)?$`)
 var imageName = text.Pattern(`(?i)^(image|img|orig(inal)?|photo)[-_. ]|[-_. ](image|img|orig(inal)?|photo|rgb|sat)$`)
 
 // checkMasks returns an error if images are, by their names, masks of others in their folder, which
 // is not called after masks. One alone may have such a name by chance.
 func (t *table) checkMasks() error {
-	masks, found := map[string]file{}, []file(nil) // masks by folder and the name of both
-	for _, f := range t.files {
-		if name := f.stem(); maskName().MatchString(name) && !maskName().MatchString(f.folder) {
-			masks[path.Join(f.folder, maskName().ReplaceAllString(name, ""))] = f
-		}
+	masks := slices.DeleteFunc(slices.Clone(t.files), func(f file) bool {
+		return f.rank == 0 || !maskName().MatchString(f.stem()) || maskName().MatchString(f.folder)
+	})
+	image := func(name string) string { return imageName().ReplaceAllString(strings.ToLower(name), "") }
+	images, patterns, found := map[string]bool{}, map[string]bool{}, []file(nil) // patterns for find
+	for i := 0; i < len(t.files) && len(masks) > 1; i++ {
+		images[t.files[i].folder+"/"+image(t.files[i].stem())] = true
 	}
-	for _, f := range t.files {
-		if mask, ok := masks[path.Join(f.folder, imageName().ReplaceAllString(f.stem(), ""))]; ok {
-			found = append(found, mask)
+	for _, f := range masks { // with a number at the end that is of the mask, or of the image
+		without, with := maskName().ReplaceAllString(f.stem(), ""), maskName().ReplaceAllString(f.stem(), "$3")
+		if images[f.folder+"/"+image(without)] || images[f.folder+"/"+image(with)] {
+			word := maskName().FindStringSubmatch(f.stem())
+			found, patterns[cmp.Or(word[1], "*"+word[2]+"[-_. 0-9]")+"*"] = append(found, f), true
 		}
 	}
 	if len(found) < 2 {
 		return nil
 	}
-	word := maskName().FindStringSubmatch(found[0].stem())
-	return t.inFile(found[0].path(), fault.New(fault.Usage, "found what may be the mask of an image").WithHint("read "+
-		"a copy without masks: cp -R %s COPY && find COPY -type f -iname '*%s*' -delete; or, if all are images of "+
-		"classes, list them in %s under file_name", text.Path(t.path), cmp.Or(word[1:]...), schema.MetadataFile))
+	return t.inFile(found[0].path(), fault.New(fault.Usage, "found what may be the mask of an image").WithHint("read"+
+		` a copy without masks: cp -R %s COPY && find COPY -type f \( -iname '%s' \) -delete; or, if all are images `+
+		"of classes, list them in %s under file_name", text.Path(t.path),
+		strings.Join(slices.Sorted(maps.Keys(patterns)), "' -o -iname '"), schema.MetadataFile))
 }
 
 // MayLabel reports whether a file of this name may have labels of images without class folders.
