@@ -195,10 +195,11 @@ var jsonSigns = text.Pattern(`^\s*\[|[{}\],]+\s*`) // between entries of JSON
 func labelsIn(text []byte, folders []string) map[string]string {
 	if json.Valid(text) {
 		text = bytes.TrimSpace(jsonSigns().ReplaceAll(text, []byte("\n")))
+	} else if !slices.ContainsFunc(folders, func(name string) bool { return headLines().MatchString(name + "\n") }) {
+		text = headLines().ReplaceAll(text, nil)
 	}
 	type entry struct{ number, name string }
 	var list []entry
-	text = headLines().ReplaceAll(text, nil)
 	for _, m := range listLine().FindAllStringSubmatch(string(text), 1<<16) { // --classes has no more
 		list = append(list, entry{cmp.Or(m[1], m[3], "~"), m[2]}) // "~" is after all numbers
 	}
@@ -243,17 +244,14 @@ func checkLists(dir string, folders []string, o source.ReadOptions) error {
 // readClasses returns the content of the hidden file that sink/png writes, if there is one.
 func (t *table) readClasses() (own schema.ClassFolders, err error) {
 	text, err := t.root.ReadFile(schema.ClassesFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return own, nil
-	}
 	if err == nil {
 		err = json.Unmarshal(text, &own)
 	}
-	if err != nil {
-		err = t.inFile(schema.ClassesFile, fault.New(fault.Malformed, "").Because(err).
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return own, t.inFile(schema.ClassesFile, fault.New(fault.Malformed, "").Because(err).
 			WithHint("remove the file, and give the class names with --classes FILE"))
 	}
-	return own, err
+	return own, nil
 }
 
 // readMetadata returns the columns of schema.MetadataFile but for file_name: their names, and a
