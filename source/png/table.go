@@ -205,7 +205,7 @@ func (t *table) visitEntry(dir string, e fs.DirEntry) error {
 		}
 	}
 	kind, isTable := picture.KindByName(name), tableName().MatchString(name)
-	if mode == 0 && (kind == "" && MayLabel(name) || kind != "" && labelledName().MatchString(name)) {
+	if mode == 0 && (kind == "" && MayLabel(name) || kind != "" && dir == "" && labelledName().MatchString(name)) {
 		t.beside = name
 	}
 	found, hint := "", "remove it, or copy the folder with what its links lead to: cp -RL "+text.Path(t.path)+" COPY"
