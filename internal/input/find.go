@@ -206,15 +206,16 @@ func (o Options) splitsOfTables(tables []sources.Table) (splits []dataset.Split,
 			same = 0 // the user names them as columns of one table, although one name has no split
 			splits[0].Name = cmp.Or(splits[0].Name, split.Name)
 		}
+		isTable := func(x sources.Table) bool { return x.Path == splits[same].Files[0].Path && !x.Format.OneColumn }
 		switch {
-		case same >= 0 && t.Format.OneColumn:
+		case same >= 0 && t.Format.OneColumn && (len(o.Args) > 1 || !slices.ContainsFunc(tables, isTable)):
 			if splits[same].Files[0].Role == dataset.Data && file.Role != dataset.Data {
 				splits[same].Stem = split.Stem
 			}
 			splits[same].Files = append(splits[same].Files, file)
-		case same >= 0 && len(o.Args) > 1:
+		case same >= 0 && (len(o.Args) > 1 || t.Format.OneColumn):
 			return nil, usagef("%s and %s are separate tables, expected one", splits[same].Files[0].Path, t.Path).
-				WithHint("give one at a time, or join CSV files of the same rows: paste -d, y.csv x.csv >all.csv")
+				WithHint("give one at a time, or CSV before .npy, or join two of CSV: paste -d, y.csv x.csv >all.csv")
 		default:
 			splits = append(splits, split)
 		}

@@ -193,12 +193,11 @@ func (in *Set) labelIn(columns []source.Column) int {
 
 // chooseLabel returns t with the column that --label-column names as its label.
 func (in *Set) chooseLabel(t source.Table) (source.Table, error) {
-	columns := t.Columns()
-	i := in.labelIn(columns)
+	i := in.labelIn(t.Columns())
 	if i < 0 {
 		return Project(t, []string{in.LabelColumn}) // an error, perhaps of names without numbers
 	}
-	c := columns[i]
+	c := t.Columns()[i]
 	if c.Elements() != 1 {
 		return nil, usagef("--label-column %s: its records have the shape %s, expected single integers",
 			c.Name, text.Shape(c.Shape))
@@ -210,7 +209,7 @@ func (in *Set) chooseLabel(t source.Table) (source.Table, error) {
 	if !c.Integer() {
 		t = source.Cast(t, i, idx.Int32, HintLabel)
 	}
-	columns = slices.Clone(t.Columns())
+	columns := slices.Clone(t.Columns())
 	columns[i].Label, columns[i].Classes, columns[i].Shape = true, names, nil // it has one element
 	return source.WithColumns(t, columns), nil
 }

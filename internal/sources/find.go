@@ -239,6 +239,7 @@ func (l listing) doubt(dir string) error {
 // labels or splits in formats that are not read; tables in its files; those below; any IDX files.
 func checkAlone(dir string, l listing, tables, below []Table) error {
 	images, other := l.image != "" || below != nil && below[0].Format.Name == "png", ""
+	advice := map[bool]string{true: "; labels are read from metadata.csv beside images: 0.png, not a/0.png"}[images]
 	arrays := slices.DeleteFunc(slices.Concat(tables, below), func(t Table) bool { return t.Format.Name != "npy" })
 	labels := slices.DeleteFunc(slices.Clone(arrays), func(t Table) bool { return !targetName().MatchString(t.Name) })
 	for _, name := range l.files {
@@ -253,6 +254,7 @@ func checkAlone(dir string, l listing, tables, below []Table) error {
 			other = source.Under(dir, name)
 		case len(arrays) > 0 && !isZip && targetName().MatchString(stem) && !slices.ContainsFunc(labels, isOwn):
 			other, tables = source.Under(dir, name), arrays // whose labels these are
+			advice = "; labels in CSV and arrays are one table in this order: idxport convert y.csv X.npy"
 		}
 	}
 	paths := []string{cmp.Or(l.image, other), l.idx}
@@ -263,8 +265,7 @@ func checkAlone(dir string, l listing, tables, below []Table) error {
 		return nil
 	}
 	return fault.New(fault.Usage, "found both %s and %s, expected only one of them", paths[0], paths[1]).In(dir).
-		WithHint("give one of them, such as %s, or move one of them away%s", text.Path(paths[1]),
-			map[bool]string{true: "; labels are read from metadata.csv beside images: 0.png, not a/0.png"}[images])
+		WithHint("give one of them, such as %s, or move one of them away%s", text.Path(paths[1]), advice)
 }
 
 // inFolders finds the tables in the folders of dir, whose content is l, except class folders. It
