@@ -240,7 +240,7 @@ func (out *output) refuse(inputs []string, others []*output) error {
 	below, _ := fs.Glob(os.DirFS(above), "data/*-?????-of-?????"+filepath.Ext(out.real))
 	isMade := func(hub string) bool { made, _, _ := (&output{real: hub}).siblings(system); return made != nil }
 	if parts != nil || below != nil && isMade(above) || shards != nil && isMade(filepath.Dir(above)) {
-		return refusal("its folder has part files: programs read every file in it as a part", "use another folder")
+		return refusal("its folder has part files or shards: programs read all in it as one", "use another folder")
 	}
 	return nil
 }
