@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    jars = command(command(VENV, "spark"), "-c", "import pyspark; print(pyspark.__path__[0])") + "/jars/*"
+    jars = command(command(VENV, "../spark"), "-c", "import pyspark; print(pyspark.__path__[0])") + "/jars/*"
     for seed in range(options.seed, options.seed + options.rounds):
         with tempfile.TemporaryDirectory(prefix="idxport-frames-") as folder:
             command("go", "run", HERE, "-out", folder, "-seed", str(seed))

@@ -3,8 +3,7 @@
 
 usage: test/windows/run.py --binary PATH [--strict] [--install]
 
-PATH is the program for Linux; the one for Windows is PATH.exe. Prints a line per check and the totals; exits with 1
-if a check failed, or with --strict if one could not be run.
+PATH is the program for Linux; the one for Windows is PATH.exe. Exits with 1 if a check failed or, with --strict, could not be run.
 """
 
 from __future__ import annotations
@@ -217,13 +216,14 @@ def names(stage: Stage) -> None:
     """Names that Windows does not allow are refused; devices can be written to."""
     convert = ("convert", "../mnist/t10k-images-idx3-ubyte", "--rows", "0:10", "-o")
     wrong = ["a?b.parquet", "ab:c.parquet", 'a<>|"*.parquet', "a\x01b.parquet", "a\nb.parquet", "csv=x.csv.", "csv=x.csv ", "png=folder."]
-    devices = ["con.parquet", "AUX.csv", "nul .csv", "com1.csv", "lpt\u00b2.csv", "prn\\x.csv", "nul"]
+    devices = ["con.parquet", "AUX.csv", "nul .csv", "com1.csv", "lpt\u00b2.csv", "prn\\x.csv"]
     for name in (*wrong, *devices, "x" * 300 + ".csv", "dot.\\x.csv"):
         stage.run(73, *convert, name, says="\nhint: leave out <>:")
         demand(not stage.tree(), f"{name!r} left {sorted(stage.tree())}")
     for name in ("_con.parquet", "_AUX.csv", "_nul .csv", "_lpt\u00b2.csv", "Stra\u00dfe \u65e5\u672c.csv", "console.csv"):
         stage.run(0, *convert, name)
         demand((stage.work / name).exists(), f"{name} is not there")
+    stage.run(64, *convert, "nul", says="\nhint: write -o parquet=nul")
     before = stage.tree()
     for name in ("csv=nul", "parquet=NUL", "csv=\\\\.\\NUL"):
         stage.run(0, *convert, name)
