@@ -77,7 +77,6 @@ var (
 		`\.(zip|7z|rar|tar|tar\.\w+|tgz|dvc|(file)?part|partial|crdownload|download|aria2|tmp)$`)
 	besideSplit = text.Pattern(`(?i)^masks[-_]|[-_]?(masks|20\d\d|[AB])$`)
 	labelsName  = text.Pattern(`(?i)^(labels|annotations?)$`)
-	targetName  = text.Pattern(`(?i)(^|[-_ ]|train|test)(y|labels?|targets?)([-_ ]|train|test|$)`)
 	keyedName   = text.Pattern(`^[\pL_].*=.`) // not the class = of mathematical symbols
 )
 
@@ -241,18 +240,19 @@ func checkAlone(dir string, l listing, tables, below []Table) error {
 	images, other := l.image != "" || below != nil && below[0].Format.Name == "png", ""
 	advice := map[bool]string{true: "; labels are read from metadata.csv beside images: 0.png, not a/0.png"}[images]
 	arrays := slices.DeleteFunc(slices.Concat(tables, below), func(t Table) bool { return t.Format.Name != "npy" })
-	labels := slices.DeleteFunc(slices.Clone(arrays), func(t Table) bool { return !targetName().MatchString(t.Name) })
+	isLabels := func(s string) bool { return dataset.ParseName(s).Role == dataset.Label || dataset.IsCalledY(s) }
 	for _, name := range l.files {
 		stem, _, _ := strings.Cut(name, ".")
-		split := dataset.ParseName(stem).Split
-		isOwn := func(t Table) bool { return strings.HasPrefix(dataset.ParseName(t.Name).Split, split) }
+		isOwn := func(t Table) bool { // labels of the split of the file
+			return isLabels(t.Name) && strings.HasPrefix(dataset.ParseName(t.Name).Split, dataset.ParseName(stem).Split)
+		}
 		isRead := func(t Table) bool { return !t.Format.OneColumn && strings.HasPrefix(splitOf(t.Name), splitOf(stem)) }
 		isLost := packedName().MatchString(name) && !slices.ContainsFunc(slices.Concat(tables, below), isRead)
 		unpacked := slices.Contains(l.files, strings.TrimSuffix(name, filepath.Ext(name))) // train.csv of train.csv.zip
 		switch isZip := filepath.Ext(name) == ".npz"; {
 		case images && slices.Contains(png.Unread, name) || (isLost || otherName().MatchString(name)) && !unpacked:
 			other = source.Under(dir, name)
-		case len(arrays) > 0 && !isZip && targetName().MatchString(stem) && !slices.ContainsFunc(labels, isOwn):
+		case len(arrays) > 0 && !isZip && isLabels(stem) && !slices.ContainsFunc(arrays, isOwn):
 			other, tables = source.Under(dir, name), arrays // whose labels these are
 			advice = "; labels in CSV and arrays are one table in this order: idxport convert y.csv X.npy"
 		}
