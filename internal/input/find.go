@@ -233,6 +233,7 @@ func parseNames(tables []sources.Table) (names []dataset.Name) {
 		names = append(names, dataset.ParseName(t.Name))
 	}
 	for i, n := range names {
+		isLoose := n.Role != dataset.Data && !slices.ContainsFunc(names, n.Pairs)
 		split, _, _ := dataset.CutSplit(n.Stem)
 		for _, other := range names {
 			column := n.ColumnOf(other)
@@ -240,7 +241,6 @@ func parseNames(tables []sources.Table) (names []dataset.Name) {
 			if tables[i].Format.OneColumn && n.Split == "" && n.Role == dataset.Data && isOfOther {
 				names[i].Split = other.Split
 			}
-			isLoose := n.Role != dataset.Data && !slices.ContainsFunc(names, n.Pairs)
 			if column != "" && tables[i].Format.OneColumn && isLoose {
 				names[i].Role, names[i].Split, names[i].Prefix = dataset.Data, other.Split, other.Prefix+"-"+column
 			}
