@@ -73,7 +73,8 @@ func (s *Schema) Label() int {
 		if c.Name == "label" {
 			return i
 		}
-		if integers++; c.Classes != nil || text.NamesLabels(c.Name) {
+		integers++
+		if c.Classes != nil || text.NamesLabels(c.Name) {
 			only = i
 		}
 	}

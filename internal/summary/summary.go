@@ -87,7 +87,7 @@ func (c *Column) add(b Column) {
 			c.Counts[v] += n
 		}
 	}
-	if b.Counts == nil || len(c.Counts) > MaxLabels {
+	if len(c.Counts) > MaxLabels {
 		c.Counts = nil
 	}
 }
