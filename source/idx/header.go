@@ -60,9 +60,8 @@ func (h Header) record() string {
 
 // dimsText is text.Shape, but shows only the first of very many dimensions.
 func dimsText[T int | int64](dims []T) string {
-	const limit = 8
-	if len(dims) > limit {
-		return fmt.Sprintf("%s×… (%d dimensions)", text.Shape(dims[:limit]), len(dims))
+	if len(dims) > 8 {
+		return fmt.Sprintf("%s×… (%d dimensions)", text.Shape(dims[:8]), len(dims))
 	}
 	return text.Shape(dims)
 }

@@ -154,8 +154,10 @@ func (rd *Reader) trailing(extra int64) error {
 		found = text.Count(extra, "extra byte")
 	}
 	e := fault.New(fault.Malformed, "found %s after the end: the header says %d bytes, for %s", found, end, h).At(end)
-	if h.Records() == 0 || h.RecordSize() == 0 {
-		return e.WithHint("%s", map[bool]string{true: hintNoBytes, false: hintUnfilled}[h.RecordSize() == 0])
+	if h.RecordSize() == 0 {
+		return e.WithHint(hintNoBytes)
+	} else if h.Records() == 0 {
+		return e.WithHint(hintUnfilled)
 	}
 	return e.WithHint("if it was transferred as text, transfer it again as binary, for all values may be wrong; " +
 		"if the header's counts are wrong, --salvage reads as many records as it says")
@@ -201,20 +203,18 @@ func (rd *Reader) limit() int64 {
 	return math.MaxInt64
 }
 
-// All returns an iterator over the records that are left, each of [Header.RecordSize] bytes in the
-// byte order of the file. A record is valid until the next one. An error ends the iteration;
-// without one, the end was reached and checked. Records are read one by one: if they are small, let
-// the Reader read from a [bufio.Reader].
+// All iterates over the records that are left, in the byte order of the file, each of
+// [Header.RecordSize] bytes and valid until the next. An error ends the iteration; without one, the
+// end was reached and checked. Let the Reader read from a [bufio.Reader] if records are small.
 func (rd *Reader) All() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		for record := make([]byte, rd.header.RecordSize()); record != nil; {
-			_, err := rd.ReadRecords(record, 1)
-			if err != nil {
-				record = nil
-			}
-			if err == io.EOF || !yield(record, err) {
-				return
-			}
+		record := make([]byte, rd.header.RecordSize())
+		_, err := rd.ReadRecords(record, 1)
+		for err == nil && yield(record, nil) {
+			_, err = rd.ReadRecords(record, 1)
+		}
+		if err != nil && err != io.EOF {
+			yield(nil, err)
 		}
 	}
 }
@@ -292,14 +292,13 @@ func (rd *Reader) Skip(n int64) error {
 	if left := min(rd.limit()-rd.next, math.MaxInt64/max(1, size)); n < 0 || n > left {
 		return fmt.Errorf("skip %d records, expected 0 to %d", n, left)
 	}
-	bytes := n * size
 	if s, ok := rd.r.(io.Seeker); ok && rd.opts.Size > 0 {
-		if _, err := s.Seek(bytes, io.SeekCurrent); err == nil {
+		if _, err := s.Seek(n*size, io.SeekCurrent); err == nil {
 			rd.next += n
 			return nil
 		} // a pipe is an *os.File too, but cannot seek: it is read
 	}
-	skipped, err := io.CopyN(io.Discard, rd.r, bytes)
+	skipped, err := io.CopyN(io.Discard, rd.r, n*size)
 	if err == io.EOF {
 		err = rd.truncated(rd.stored.Size() + rd.next*size + skipped)
 	}
