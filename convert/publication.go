@@ -46,10 +46,8 @@ func checkStandardOutput(w io.Writer, f sinks.Format, others []string) error {
 		}
 	}
 	null, _ := os.Stat(os.DevNull)
-	if runtime.GOOS == "windows" || !os.SameFile(out, null) {
-		return nil
-	}
-	if _, err := file.Read(make([]byte, 1)); err != io.EOF { // a shell's >/dev/null, which discards on purpose
+	reads := func() bool { _, err := file.Read(make([]byte, 1)); return err == io.EOF }
+	if runtime.GOOS == "windows" || !os.SameFile(out, null) || !reads() { // a shell's >/dev/null discards on purpose
 		return nil
 	}
 	return fault.New(fault.IO, "it is closed, or the null device for reading, too; expected a file or a program").
@@ -74,7 +72,8 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 			continue
 		}
 		t := publish.Target{Path: out.path, Folder: out.isFolder(), Kind: out.kind, Key: out.keyOf(key)}
-		if others = append(others, out.path); !out.shared() || !slices.Contains(targets, t) {
+		others = append(others, out.path)
+		if !out.shared() || !slices.Contains(targets, t) {
 			targets = append(targets, t) // Prepare refuses two at one path
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/idxport/idxport/internal/compressed"
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/input"
+	"github.com/idxport/idxport/internal/object"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/rows"
 	"github.com/idxport/idxport/internal/sinks"
@@ -41,7 +42,7 @@ func newRequest(o Options, report *Report) (*request, error) {
 	}
 	o.MaxRecordBytes = cmp.Or(o.MaxRecordBytes, DefaultMaxRecordBytes)
 	errValues := o.checkValues()
-	in, errInput := inputOptions(o.Source, input.NewStorage(report.warning), report.Note)
+	in, errInput := inputOptions(o.Source, &object.Store{Warn: report.warning}, report.Note)
 	choice, errRows := rows.Parse(rows.Options{Rows: o.Rows, Where: o.Where, Holdout: o.Holdout, Stratify: o.Stratify,
 		Shuffle: o.Shuffle, Seed: o.Seed, Take: o.Take, Part: o.Part})
 	expected, errExpect := parseExpect(o.Expect)
@@ -63,10 +64,10 @@ func newRequest(o Options, report *Report) (*request, error) {
 }
 
 // inputOptions returns the options of s about inputs.
-func inputOptions(s Source, storage *input.Storage, note func(string, ...any)) (o input.Options, err error) {
+func inputOptions(s Source, store *object.Store, note func(string, ...any)) (o input.Options, err error) {
 	o = input.Options{Split: s.Split, Dataset: s.Dataset, Shape: s.Shape, Resize: s.Resize, Grey: s.Grey,
-		Header: s.Header, Salvage: s.Salvage, LabelColumn: s.LabelColumn, MaxRecordBytes: s.MaxRecordBytes,
-		Workers: s.Workers, Stdin: bufio.NewReader(s.Stdin), Storage: storage, Note: note}
+		Header: s.Header, Salvage: s.Salvage, LabelColumn: s.LabelColumn, MaxRecordBytes: s.MaxRecordBytes, Note: note,
+		Workers: s.Workers, Stdin: bufio.NewReader(s.Stdin), Storage: &input.Storage{Store: store}}
 	var types []string
 	for _, d := range idx.DTypes() {
 		if types = append(types, d.String()); d.String() == s.DType {
@@ -77,14 +78,14 @@ func inputOptions(s Source, storage *input.Storage, note func(string, ...any)) (
 		return o, unknown("type", s.DType, types)
 	}
 	for _, arg := range s.Inputs {
-		arg, err = storage.Store.ParseArg(arg)
+		arg, err = store.ParseArg(arg)
 		in := dataset.ParseInput(arg)
 		if err = cmp.Or(err, checkPath(cmp.Or(arg, "an input"), in.Path)); err != nil {
 			return o, err
 		}
 		o.Args = append(o.Args, in)
 	}
-	o.Classes, err = storage.Store.ParseArg(s.Classes)
+	o.Classes, err = store.ParseArg(s.Classes)
 	return o, cmp.Or(err, checkPath("--classes "+o.Classes, cmp.Or(o.Classes, Stdio)))
 }
 

@@ -172,17 +172,18 @@ func (o Options) splitsOfTables(tables []sources.Table) (splits []dataset.Split,
 		role := func(t sources.Table) int { return int(dataset.ParseName(t.Name).Role) }
 		slices.SortStableFunc(tables, func(a, b sources.Table) int { return role(a) - role(b) })
 	}
-	names := parseNames(tables)
 	isLoose := func(arg dataset.Input) bool { return arg.Name != "" || (dataset.File{Path: arg.Path}).Split() == "" }
 	inSplits := len(o.Args) > 1 && tables[0].Format.OneColumn && !slices.ContainsFunc(o.Args, isLoose)
-	for i, t := range tables {
-		name := names[i]
+	for i, name := range parseNames(tables) {
+		t := tables[i]
 		file := dataset.File{Path: t.Path, Role: name.Role, Name: name.Role.String()}
 		named := len(o.Args) == len(tables) && o.Args[i].Name != ""
 		if named {
 			file.Name = o.Args[i].Name
 		}
-		name.Split = cmp.Or(map[bool]string{true: file.Split()}[inSplits], name.Split) // train/images.npy
+		if inSplits { // train/images.npy
+			name.Split = file.Split()
+		}
 		split := dataset.Split{Name: name.Split, Stem: t.Name, Files: []dataset.File{file}}
 		if t.Arrays != nil {
 			inside, err := splitsInside(t, split)
@@ -258,18 +259,18 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 		if folder && a != b && !hasRole {
 			return dataset.ErrApart(a, b, dataset.IsCalledY)
 		}
-		parse := func(path string) dataset.Name {
-			return dataset.ParseName(strings.NewReplacer(".npy", "", ".npz", "").Replace(path))
-		}
+		bare := strings.NewReplacer(".npy", "", ".npz", "").Replace
 		for i, f := range s.Files {
-			own, top := parse(f.Path), source.Above(source.Under(o.Args[0].Path, "x"))
-			above := map[bool]string{true: source.Base(source.Above(f.Path))}[folder && source.Above(f.Path) != top]
+			own, dir, above := dataset.ParseName(bare(f.Path)), source.Above(f.Path), ""
+			if folder && dir != source.Above(source.Under(o.Args[0].Path, "x")) {
+				above = source.Base(dir) // of weight/train.npy
+			}
 			_, rest, _ := dataset.CutSplit(own.Stem)
 			if s.Name == "" {
 				rest = strings.TrimPrefix(own.Stem, s.Stem+"-")
 			}
 			if len(s.Files) > 1 && f.Name == dataset.Data.String() && f.Array == "" {
-				s.Files[i].Name = cmp.Or(own.ColumnOf(parse(a)), rest, above, f.Name) // weight/train.npy
+				s.Files[i].Name = cmp.Or(own.ColumnOf(dataset.ParseName(bare(a))), rest, above, f.Name)
 			}
 		}
 		if len(o.Args) == 1 || s.Files[0].Array != "" { // otherwise columns are in the order of the arguments

@@ -17,7 +17,7 @@ import (
 // TestListIsReadOnce: a list of class names is read once, however often its labels are opened.
 func TestListIsReadOnce(t *testing.T) {
 	t.Parallel()
-	dir, in := t.TempDir(), &Set{Options: Options{Storage: NewStorage(nil)}, lists: new(sync.Map)}
+	dir, in := t.TempDir(), &Set{Options: Options{Storage: new(Storage)}, lists: new(sync.Map)}
 	list, labels := filepath.Join(dir, "a-classes.txt"), filepath.Join(dir, "a-labels-idx1-ubyte")
 	must.Do(t, os.WriteFile(list, []byte("cat\ndog\n"), 0o666))
 	for range 2 {

@@ -55,9 +55,11 @@ func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, co
 	if isLabels(f) && s.Dataset != nil {
 		options.Classes = s.Dataset.Classes
 	}
-	given := map[bool][]string{true: options.Classes}[in.Dataset != ""]
+	var given []string
 	if isLabels(f) && in.classes != nil && in.LabelColumn == "" { // else they are of that column
 		given = in.classes
+	} else if in.Dataset != "" {
+		given = options.Classes
 	}
 	recorded, list, err := in.namesBeside(ctx, f, s.Stem, options.Classes)
 	if err == nil || given != nil { // those that are given need no list

@@ -21,11 +21,6 @@ type Storage struct {
 	sequential sync.Map // whether an IDX file can only be read from its start
 }
 
-// NewStorage returns a storage that passes warnings to warn.
-func NewStorage(warn func(format string, args ...any)) *Storage {
-	return &Storage{Store: &object.Store{Warn: warn}}
-}
-
 // About returns the version of the object at path, and whether it is an IDX file that can only be
 // read from its start: "" and false if it was not opened.
 func (s *Storage) About(path string) (etag string, sequential bool) {
