@@ -51,7 +51,8 @@ func (d *derived) Decode(b *Raw) error {
 		return err
 	}
 	b.Columns = slices.Grow(b.Columns[:0], len(d.columns))[:len(d.columns)]
-	if copy(b.Columns, inner.Columns); d.derive == nil {
+	copy(b.Columns, inner.Columns)
+	if d.derive == nil {
 		return nil
 	}
 	return d.derive(b, inner)

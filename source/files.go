@@ -136,9 +136,8 @@ func CompareNames(a, b string) int {
 // leadingDigits returns the number of digits at the beginning of s.
 func leadingDigits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
-// Under joins the folder dir, which may be a URL, and the name of an entry. Unlike filepath.Join it
-// keeps the // of a URL, and "..", but on Windows: after a symbolic link, that is the parent of
-// what the link leads to.
+// Under joins the folder dir, which may be a URL, and the name of an entry. It keeps // in URLs,
+// and "..", but on Windows: after a symbolic link, that is the parent of what the link leads to.
 func Under(dir, name string) string {
 	if text.IsURL(dir) || strings.Contains(dir, "..") && filepath.Separator == '/' {
 		return strings.TrimSuffix(dir, "/") + "/" + name

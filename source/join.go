@@ -83,7 +83,8 @@ func (j *joined) Info() Info {
 
 // Read reads the same rows of every part.
 func (j *joined) Read(ctx context.Context, b *Raw) error {
-	if b.Rows = 0; j.done {
+	b.Rows = 0
+	if j.done {
 		return io.EOF
 	}
 	smallest, largest := b.Cap, 0

@@ -125,8 +125,7 @@ func CheckedLabels(t Table, inFile bool) Table {
 	})
 }
 
-// CheckedClasses returns t without the column class, whose Decode fails for a row in which this is
-// not the name of the label.
+// CheckedClasses returns t without the column class, whose Decode fails if it is not that of label.
 func CheckedClasses(t Table, path string, label, class int) Table {
 	columns := t.Columns()
 	l, c := columns[label], columns[class]

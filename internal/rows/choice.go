@@ -71,8 +71,7 @@ func Parse(o Options) (c Choice, err error) {
 	return c, nil
 }
 
-// Selects reports whether rows are selected by value or at random, or shuffled: [Choice.Select]
-// decides then.
+// Selects reports whether [Choice.Select] decides: by value, at random, or on the order.
 func (c Choice) Selects() bool { return c.conditions != nil || c.holdouts != nil || c.Shuffle }
 
 // LeavesOut reports whether rows of a table may be left out.
@@ -106,7 +105,7 @@ func (c Choice) Parts() (n int64, name string) {
 // Check returns the error for a choice that has selected none of the rows that there are. A range
 // that is empty as written is no mistake.
 func (c Choice) Check() error {
-	if c.Rows == "" && !c.Selects() || c.Rows != "" && c.span.first == c.span.last && !c.span.open {
+	if c.span.first == c.span.last && !c.span.open {
 		return nil
 	}
 	var flags []string
@@ -129,7 +128,7 @@ type Cut struct {
 
 // Cut returns the chosen rows of t. selected is the selection that [Choice.Select] made, nil if it
 // was not needed; scratch makes the file for rows that are shuffled.
-func (c Choice) Cut(t source.Table, selected *source.Selection, scratch source.Scratch) (Cut, error) {
+func (c Choice) Cut(t source.Table, selected *source.Selection, scratch source.Scratch) (cut Cut, err error) {
 	if c.Rows == "" && selected == nil && c.Take == 0 && c.Part == "" {
 		return Cut{Table: t, Chosen: t.Rows()}, nil
 	}
@@ -141,7 +140,6 @@ func (c Choice) Cut(t source.Table, selected *source.Selection, scratch source.S
 	if err != nil {
 		return Cut{}, err
 	}
-	cut := Cut{}
 	if c.Rows != "" {
 		cut.Rows = fmt.Sprintf("%d:%d", first, last)
 	}

@@ -117,8 +117,7 @@ func (c condition) numberRange(value string, column source.Column) (found [][2]f
 	return [][2]float64{{first, last}}, nil
 }
 
-// classRanges returns the labels of a class of the column, as ranges: files of other programs may
-// have several of one name.
+// classRanges returns the labels of a class of the column, as ranges: several may have one name.
 func (c condition) classRanges(name string, column source.Column) (found [][2]float64, err error) {
 	for label, other := range column.Classes {
 		if other == name && name != "" {
@@ -135,7 +134,10 @@ func (c condition) classRanges(name string, column source.Column) (found [][2]fl
 
 // parseNumber returns the number that text, matched by valueRange, has in a column of type d.
 func parseNumber(text string, d idx.DType) float64 {
-	bits := map[bool]int{true: 32, false: 64}[d == idx.Float32]
+	bits := 64
+	if d == idx.Float32 {
+		bits = 32
+	}
 	v, _ := strconv.ParseFloat(text, bits) // infinite if it is too large
 	return v
 }

@@ -40,7 +40,8 @@ func openChain(found Table, o source.ReadOptions) (source.Table, error) {
 		t, err := c.open(path, c.options)
 		if errors.Is(err, columnar.ErrNoRows) {
 			continue
-		} else if err != nil {
+		}
+		if err != nil {
 			return nil, err
 		}
 		rows, info, applied := t.Rows(), source.About(t), struct{ Part string }{}

@@ -50,8 +50,7 @@ func repetitions(shape []int) []byte {
 	return levels
 }
 
-// Lengths returns the lengths of the lists of a leaf in the first row, the outermost first, and
-// expects them of all rows.
+// Lengths returns the lengths of a leaf's lists in the first row, which are expected of all rows.
 func (f *file) Lengths(i int) (shape []int, err error) {
 	l := f.leaves[i]
 	s := &stream{leaf: l, group: -1}

@@ -1,9 +1,8 @@
 // Package picture turns image files into records: the samples of all pixels in C order, row by row
 // from the top. It reads PNG, JPEG, WebP, BMP, TIFF and GIF, whatever the name of the file.
 //
-// A [Format] describes the records of a column of pictures. [Options.Describe] finds the format in
-// a file without decoding it. [Format.Append] takes files of this format, and grey and opaque ones
-// for records of colours.
+// A [Format] describes the records of a column of pictures. [Options.Describe] finds it in a file,
+// not decoded. [Format.Append] takes files of it, and grey and opaque ones for records of colours.
 //
 //	grey up to 8 bits   8 bits, [H W], scaled to 0…255 (section 13.12 of the PNG specification)
 //	grey of 16 bits     int16, because IDX has no uint16: samples above 32767 are errors

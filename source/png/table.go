@@ -60,7 +60,8 @@ func (t *table) begin(o source.ReadOptions) error {
 	if err := t.list(); err != nil {
 		return err
 	}
-	if t.columns = o.Like; len(t.files) == 0 && o.Like != nil { // an output without rows
+	if len(t.files) == 0 && o.Like != nil { // an output without rows
+		t.columns = o.Like
 		return nil
 	} else if len(t.files) == 0 {
 		return fault.New(fault.Unsupported, "found no images").
