@@ -137,11 +137,13 @@ func (r *run) encode(ctx context.Context, s *slot) error {
 	damage := r.table.Decode(&s.raw)
 	batch := schema.Batch{First: s.raw.First, Rows: s.raw.Rows, Columns: s.raw.Columns}
 	for k, out := range r.sinks {
-		step, err := func() error { return damage }, error(nil)
-		if damage == nil {
-			if step, err = out.Encode(ctx, batch); err != nil {
-				return err
-			}
+		if damage != nil {
+			s.steps[k] <- func() error { return damage }
+			continue
+		}
+		step, err := out.Encode(ctx, batch)
+		if err != nil {
+			return err
 		}
 		s.steps[k] <- step
 	}
