@@ -37,7 +37,6 @@ func needed(name string) (o source.ReadOptions) {
 // TestForeign reads files of pyarrow, polars and pandas: see testdata/make.py.
 func TestForeign(t *testing.T) {
 	t.Parallel()
-	text := must.Get(os.ReadFile("testdata/expected.json"))(t)
 	var files map[string]struct {
 		Rows    int
 		Columns []struct {
@@ -47,7 +46,8 @@ func TestForeign(t *testing.T) {
 			SHA256      string
 		}
 	}
-	if err := json.Unmarshal(text, &files); err != nil || len(files) < 50 {
+	err := json.Unmarshal(must.Get(os.ReadFile("testdata/expected.json"))(t), &files)
+	if err != nil || len(files) < 50 {
 		t.Fatal(err, len(files))
 	}
 	for name, want := range files {
@@ -62,8 +62,7 @@ func TestForeign(t *testing.T) {
 				if len(columns) != len(want.Columns) {
 					t.Fatalf("%s: found %+v, expected %+v", name, columns, want.Columns)
 				}
-				found := must.Get(sourcetest.ReadAll(table, limit))(t)
-				for i, data := range found {
+				for i, data := range must.Get(sourcetest.ReadAll(table, limit))(t) {
 					c, w := columns[i], want.Columns[i]
 					if c.Name != w.Name || c.DType.String() != w.DType || !slices.Equal(c.Shape, w.Shape) ||
 						!slices.Equal(c.Classes, w.Classes) {
@@ -111,6 +110,7 @@ func TestRefused(t *testing.T) {
 		"dictionary-null-index": {fault.Unsupported, "column label, row 1: found a null"},
 		"enum":                  {fault.Usage, "column kind: found names, whose numbers are not known: "},
 		"dictionary-goes-on":    {fault.Unsupported, "found a delta dictionary"},
+		"deep":                  {fault.Malformed, "or more than 64 levels"},
 	} {
 		file := must.Get(os.ReadFile(filepath.Join("testdata", "refused-"+name+".arrow")))(t)
 		for way, open := range ways(t, file) {

@@ -180,6 +180,10 @@ parts = [pa.array([3, 5]), pa.array([3, 5, 7])]
 indices = [[0, 1, 1], [2, 0, 1]]
 column = pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array(k, pa.int8()), p) for k, p in zip(indices, parts)])
 save("refused-dictionary-goes-on", {"kind": column}, stream=True, options=pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True))
+deep = pa.uint8()
+for _ in range(70):  # pyarrow writes no batch of more than 64 levels, but any schema
+    deep = pa.list_(deep)
+pa.ipc.new_stream("refused-deep.arrow", pa.schema([("image", deep)])).close()
 
 with open("expected.json", "w") as f:
     json.dump(expected, f, indent=1, sort_keys=True)
