@@ -86,7 +86,7 @@ func Merge(all []layout.Feature, s *schema.Schema) ([]layout.Feature, error) {
 			all = append(all, f)
 			continue
 		}
-		if other := all[i]; other.Type != f.Type || other.DType != f.DType || !slices.Equal(other.Names, f.Names) {
+		if other := all[i]; other.DType != f.DType || !slices.Equal(other.Names, f.Names) { // they tell the Type
 			return nil, fmt.Errorf("column %q differs between splits: found %s and %s", f.Column, kind(other), kind(f))
 		}
 	}
