@@ -116,7 +116,8 @@ func IsHidden(name string) bool { return hidden().MatchString(name) }
 // CompareNames compares names by the numbers in them: part-2 is before part-10.
 func CompareNames(a, b string) int {
 	for a != "" && b != "" {
-		m, n := leadingDigits(a), leadingDigits(b)
+		m := len(a) - len(strings.TrimLeft(a, "0123456789")) // number of digits that it begins with
+		n := len(b) - len(strings.TrimLeft(b, "0123456789"))
 		if m == 0 || n == 0 {
 			if a[0] != b[0] {
 				return cmp.Compare(a[0], b[0])
@@ -132,9 +133,6 @@ func CompareNames(a, b string) int {
 	}
 	return cmp.Compare(len(a), len(b))
 }
-
-// leadingDigits returns the number of digits at the beginning of s.
-func leadingDigits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 // Under joins the folder dir, which may be a URL, and the name of an entry. It keeps // in URLs,
 // and "..", but on Windows: after a symbolic link, that is the parent of what the link leads to.
@@ -160,11 +158,10 @@ func Base(name string) string {
 		return filepath.Base(name)
 	}
 	base := name[strings.LastIndexByte(name, '/')+1:]
-	if strings.HasPrefix(name, "http") {
-		unsafe := func(r rune) bool { return r == '/' || r == '\\' || unicode.IsControl(r) }
-		if plain, err := url.PathUnescape(base); err == nil && !strings.ContainsFunc(plain, unsafe) {
-			return plain
-		}
+	unsafe := func(r rune) bool { return r == '/' || r == '\\' || unicode.IsControl(r) }
+	plain, err := url.PathUnescape(base)
+	if err == nil && strings.HasPrefix(name, "http") && !strings.ContainsFunc(plain, unsafe) {
+		return plain
 	}
 	return base
 }

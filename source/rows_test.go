@@ -15,8 +15,7 @@ import (
 
 func TestSlice(t *testing.T) {
 	t.Parallel()
-	ranges := [][2]int64{{0, 10}, {0, 0}, {10, 10}, {0, 1}, {9, 10}, {3, 7}, {4, 5}, {5, 5}}
-	for _, r := range ranges {
+	for _, r := range [][2]int64{{0, 10}, {0, 0}, {10, 10}, {0, 1}, {9, 10}, {3, 7}, {4, 5}, {5, 5}} {
 		for _, hidden := range []bool{false, true} {
 			for _, batch := range []int{1, 2, 4, 100} {
 				t.Run(fmt.Sprintf("%d:%d, by reading %v, %d at a time", r[0], r[1], hidden, batch), func(t *testing.T) {
@@ -59,13 +58,11 @@ func TestSliceRefusesRowsThatAreNotThere(t *testing.T) {
 // if it must be read.
 func TestSliceDoesNotCheckTheRest(t *testing.T) {
 	t.Parallel()
-	cut := fromBytes(t, "cut", file(t, idx.Uint8, []int{10}, bytesUpTo(6)), Options{Name: "x"})
-	table := must.Get(Slice(cut, 2, 5))(t)
-	check(t, table, 2, 2, []byte{2, 3, 4})
-
-	cut = fromBytes(t, "cut", file(t, idx.Uint8, []int{10}, bytesUpTo(6)), Options{Name: "x"})
-	table = must.Get(Slice(cut, 7, 9))(t)
-	if _, err := readAll(table, 2); !errors.Is(err, fault.Truncated) {
+	cut := func() Table {
+		return fromBytes(t, "cut", file(t, idx.Uint8, []int{10}, bytesUpTo(6)), Options{Name: "x"})
+	}
+	check(t, must.Get(Slice(cut(), 2, 5))(t), 2, 2, []byte{2, 3, 4})
+	if _, err := readAll(must.Get(Slice(cut(), 7, 9))(t), 2); !errors.Is(err, fault.Truncated) {
 		t.Errorf("found %v, expected a truncated file", err)
 	}
 }

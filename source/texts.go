@@ -18,12 +18,14 @@ import (
 type Texts struct {
 	DType  idx.DType
 	Names  []string         // by label; nil: the texts are numbers
-	labels map[string]int64 // of names, also of those that the texts are not
+	labels map[string]int64 // of names, also of those that the texts are not; or truthValues
 }
+
+var truthValues = map[string]int64{"false": 0, "False": 0, "FALSE": 0, "true": 1, "True": 1, "TRUE": 1}
 
 // NewTexts returns how the texts of a column become integers. sample are the texts of some rows, at
 // least of the first one. Texts of which o.Classes has some are names. If it has none, and the
-// texts are not numbers, the error is that of unknownNames.
+// texts are neither numbers nor truth values, the error is that of unknownNames.
 func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 	t, twice := &Texts{DType: idx.Uint8, labels: map[string]int64{}}, ""
 	for i, name := range o.Classes {
@@ -34,11 +36,12 @@ func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 			t.labels[name] = int64(i)
 		}
 	}
-	numbers, named := true, false
+	numbers, named, truths := true, false, true
 	for _, text := range sample {
 		n, isNumber := wholeNumber(text)
 		_, isName := t.labels[strings.TrimSpace(text)]
-		numbers, named = numbers && isNumber, named || isName
+		_, isTruth := truthValues[strings.TrimSpace(text)]
+		numbers, named, truths = numbers && isNumber, named || isName, truths && isTruth
 		if n < 0 || n > math.MaxUint8 {
 			t.DType = idx.Int32
 		}
@@ -48,10 +51,11 @@ func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 		return nil, fault.New(fault.Malformed, "%q is the name of several labels, expected one", twice).
 			WithHint("give each label a name of its own where the table was written, " + hintLeave)
 	case !numbers && named:
-		t.Names = o.Classes
-		if t.DType = idx.Int32; len(o.Classes) <= 1<<8 {
+		if t.Names, t.DType = o.Classes, idx.Int32; len(o.Classes) <= 1<<8 {
 			t.DType = idx.Uint8
 		}
+	case !numbers && truths:
+		t.labels = truthValues
 	case !numbers:
 		return nil, unknownNames(sample, o.Classes != nil)
 	case o.DType.Valid() && !o.DType.Float():
@@ -70,7 +74,6 @@ func wholeNumber(text string) (n int64, ok bool) {
 
 // HintType is the hint for an integer that its type cannot hold.
 const HintType = "give a type of up to 32 bits with --dtype; below 2^53, cast it to float64; " + hintLeave
-
 const hintLeave = "or leave the column out with --columns"
 
 // Put stores the integer for text at the start of dst. If that is a number, and the name of another
