@@ -67,17 +67,17 @@ func (t *table) readFirstLine() error {
 	}
 	count := func(c byte) int { return bytes.Count(line, []byte{c}) }
 	t.comma = slices.MaxFunc([]byte(",\t;|"), func(a, b byte) int { return count(a) - count(b) })
-	if count(t.comma) == 0 && countNumbers(bytes.ReplaceAll(line, []byte{'"'}, nil)) > 1 {
-		t.comma = ' ' // separates numbers
+	plain := bytes.ReplaceAll(line, []byte{'"'}, nil)
+	if count(t.comma) == 0 && (countNumbers(plain) > 1 || bytes.Contains(line, []byte(`" "`))) {
+		t.comma = ' ' // separates numbers, or the names that R's write.table quotes
 	}
 	t.plain = strings.NewReplacer("\x1f", string(rune(t.comma)), "\x1e", "\n")
-	quotes := count('"')
 	row, err := t.split(line, 0)
 	if err != nil {
 		return err
 	}
 	t.count = bytes.Count(row, []byte{t.comma})
-	header, err := t.readNames(row, quotes == 2*t.count)
+	header, err := t.readNames(row, len(line)-len(plain) == 2*t.count)
 	if t.cut = 0; !header {
 		t.note("no header: the first line is read as a row")
 		t.sample, t.before, t.cut = row, 0, 1
@@ -125,11 +125,11 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 
 // looksNamed returns how many words row, the first line, has; whether its numbers name nothing, and
 // only the index before them may have a name; and whether row may be a header or not: pandas writes
-// 0, 1, 2, … for columns without names, in any order, and may quote them; it makes names of a row
-// by turning numbers that occur again into N.1, N.2, …; Spark appends other digits.
+// 0, 1, 2, … for columns without names, in any order, or again for each table that it joins, maybe
+// in quotes; it renames numbers of a row that occur again N.1, N.2, …; Spark appends other digits.
 func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtful bool) {
-	values, numbers, largest, seen := 0, 0, 0, map[string]bool{}
-	from0, from1, integers, renamed, repeats := true, true, true, false, false
+	values, numbers, largest, last, seen := 0, 0, 0, -1, map[string]bool{}
+	joined, from1, integers, renamed, repeats := true, true, true, false, false
 	for field := range bytes.SplitSeq(row, []byte{t.comma}) {
 		text := strings.TrimSpace(t.plain.Replace(string(field)))
 		dot := max(strings.LastIndexByte(text, '.'), 0)
@@ -143,9 +143,9 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 			}
 			continue
 		}
-		from0, integers = from0 && text == strconv.Itoa(numbers), integers && strings.Trim(text, "0123456789") == ""
 		n, _ := strconv.Atoi(text)
-		largest = max(largest, n)
+		joined = joined && text == strconv.Itoa(n) && (n == 0 || n == last+1)
+		largest, last, integers = max(largest, n), n, integers && strings.Trim(text, "0123456789") == ""
 		numbers++
 		from1 = from1 && text == strconv.Itoa(numbers)
 		renamed, repeats = renamed || again && text[dot:] == ".1", repeats || seen[text]
@@ -154,11 +154,13 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 		}
 	}
 	index := words == 1 && bytes.HasPrefix(bytes.TrimPrefix(row, []byte(indexName)), []byte{t.comma})
-	nameless = (words == 0 || index) && (from0 || from1 || renamed)
+	from0 := joined && largest == numbers-1
+	joined = from0 || joined && 2*largest >= numbers // else zeros and ones
+	nameless = (words == 0 || index) && (joined || from1 || renamed)
 	if words > 0 { // a row may have texts, too
 		return words, nameless, values == words && !index || numbers == 1 || !from0 && !from1
 	}
-	return 0, nameless, from0 || from1 && numbers > 1 ||
+	return 0, nameless, from0 || joined && t.options.Like == nil || from1 && numbers > 1 || // else values are compared
 		!repeats && (renamed || quoted || integers && (numbers >= 64 || numbers > 3 && largest < numbers))
 }
 

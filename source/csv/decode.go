@@ -206,7 +206,7 @@ func (t *table) setType(f *fileColumn, tensors bool) *source.Omission {
 		}
 		if one := s.texts[0]; strings.ContainsAny(one, "-0123456789") && (otherForm().MatchString(one) ||
 			strings.Trim(one, "+-.,;:[](){} \n\u00a0\u2009\u202f0123456789eE%'_/$€£") == "") {
-			isList := len(one) > fieldText || strings.ContainsAny(one, "[({")
+			isList := len(one) > fieldText && countNumbers([]byte(one)) == 0 || strings.ContainsAny(one, "[({")
 			hint := map[bool]string{true: hintLists, false: hintNumber}[isList]
 			bad = t.inRow(0, hint, "found the text %.40q, expected a number", one)
 		}

@@ -50,11 +50,10 @@ type table struct {
 }
 
 const (
-	sampleSize = 1 << 20  // bytes of text that are examined before the types are decided
-	bufferSize = 64 << 10 // of the input
-	maxLine    = 8 << 20  // bytes of a line, unless larger records were asked for
-	fieldText  = 32       // bytes of a number that is read, as in "-1.000000014901161194e-01" with spaces
-	lineText   = 1 << 10  // bytes of class names in a line
+	sampleSize = 1 << 20 // bytes of text that are examined before the types are decided
+	maxLine    = 8 << 20 // bytes of a line, unless larger records were asked for
+	fieldText  = 32      // bytes of a number that is read, as in "-1.000000014901161194e-01" with spaces
+	lineText   = 1 << 10 // bytes of class names in a line
 )
 
 // Open opens the file at path, compressed or not, and finds its columns. Errors name the file.
@@ -62,7 +61,7 @@ func Open(path string, o source.ReadOptions) (source.Table, error) {
 	return source.OpenFile(o.Files, path, "a CSV file", func(f source.File, _ fs.FileInfo) (source.Table, error) {
 		stream := compressed.NewReader(f)
 		t := &table{path: path, options: o, file: f, stream: stream,
-			in: bufio.NewReaderSize(stream, bufferSize), before: 1, cut: -1, limit: maxLine, maxText: lineText}
+			in: bufio.NewReaderSize(stream, 64<<10), before: 1, cut: -1, limit: maxLine, maxText: lineText}
 		if size := o.MaxRecord(); size > idx.DefaultMaxRecordSize {
 			t.limit = int(min(size, math.MaxInt/8))*len("255,") + lineText
 		}

@@ -194,7 +194,6 @@ func TestRefusals(t *testing.T) {
 		hint        string
 	}{
 		{"nothing", "", none, fault.Truncated, "the file is empty", ""},
-		{"a row of a number and a name", "0,cat\n1,dog\n", none, malformed, "may be column names or a row", "--header"},
 		{"a row of lists", "\"[1, 2]\"\n\"[3, 4]\"\n", none, malformed, `is "[1, 2]", which may be column`, "--header"},
 		{"a row of a name", "cat\nbird\n", options{Classes: []string{"cat"}}, malformed, "may be column names or a row",
 			"--header"},
@@ -207,7 +206,6 @@ func TestRefusals(t *testing.T) {
 			`tr '\r' '\n' <test.csv >test-lines.csv`},
 		{"a decimal comma in the first row", "a;b\n0,5;2\n", none, malformed, `column a, row 0: found the text "0,5"`,
 			"point"},
-		{"text", "a,b\n1,x\n", none, fault.Usage, "column b: found names, whose numbers are not known: x", "--columns"},
 		{"a label of two", "y,a\n3,3\n1.0,2\n0,2\n", options{Classes: []string{"1", "0"}}, fault.Usage,
 			`column y, row 2: found "0", which may be a label, or the name of label 1`, "--classes"},
 		{"an empty field", "a,b\n1,2\n,4\n", none, malformed, `column a, row 1: found "", expected`, "; if sep"},
