@@ -105,8 +105,8 @@ func NameOf(prefix string) string {
 	return name
 }
 
-var gridName = text.Pattern(`^(?i:p(x|ix|ixel)?_?\d+[_x]\d+([_x]\d+)?|r(ow)?_?\d+_?c(ol)?_?\d+)$`) // scikit-learn
-var itemName = text.Pattern(`^[pP]_?\d+_\d+(_\d+)?$`)                                              // no grid, if alone
+var gridName = text.Pattern(`^(X\d+x\d+|(?i:p(x|ix|ixel)?_?\d+[_x]\d+([_x]\d+)?|r(ow)?_?\d+_?c(ol)?_?\d+))$`)
+var itemName = text.Pattern(`^[pP]_?\d+_\d+(_\d+)?$`) // no grid, if alone
 var unnamed = text.Pattern(`^(_c|[fX]|(?i:col|column|pixel)_?)?0+$|^((?i:col|column|pixel)_?|(?i:[cvx])|Var|\.{3})1$`)
 
 // parse returns the stem of a name, and appends its numbers: 3 and 4 of a_3x4, or those at its end.
