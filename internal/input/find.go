@@ -216,7 +216,7 @@ func (o Options) splitsOfTables(tables []sources.Table) (splits []dataset.Split,
 			splits[same].Files = append(splits[same].Files, file)
 		case same >= 0 && (len(o.Args) > 1 || t.Format.OneColumn):
 			return nil, usagef("%s and %s are separate tables, expected one", splits[same].Files[0].Path, t.Path).
-				WithHint("give one at a time, or CSV before .npy, or join two of CSV: paste -d, y.csv x.csv >all.csv")
+				WithHint("give one at a time, CSV before .npy, or shards part-0, …; or: paste -d, y.csv x.csv >all.csv")
 		default:
 			splits = append(splits, split)
 		}
