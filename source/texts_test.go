@@ -38,7 +38,7 @@ func TestTexts(t *testing.T) {
 		"an empty name in the list":     {[]string{"A", ""}, []string{"A", ""}, nil, `found the name ""`},
 		"truth values beside a list":    {[]string{" True", "FALSE", "false"}, digits, []int64{1, 0, 0}, ""},
 		"truth values of a list":        {[]string{"True", "False"}, []string{"True", "False"}, []int64{0, 1}, ""},
-		"one truth value":               {[]string{"true", "maybe"}, nil, nil, "found names"},
+		"one truth value":               {[]string{"maybe", "true"}, nil, nil, "found names"},
 		"an empty name":                 {[]string{"cat", ""}, nil, nil, "found an empty text among names"},
 	} {
 		form, bad := NewTexts(c.texts[:2], ReadOptions{Classes: c.classes})
