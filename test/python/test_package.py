@@ -161,9 +161,9 @@ class Save(Case):
                     idxport.save(self.folder / name, x=np.asfortranarray(values), overwrite=True)
                     (found,) = idxport.load(self.folder / name).values()
                     np.testing.assert_array_equal(found, values)  # and of one shape
-        for taken in pd.Series([1, np.nan]).array, [pl.Series([np.nan])] * 2, pd.DataFrame(index=[1]), [np.float32("nan")], pd.Series([*fashion()[0]]):
+        for taken in pd.Series([1, np.nan]).array, [pl.Series([np.nan])] * 2, [np.float32("nan")], np.uint8([255]).view("?"), pd.Series([*fashion()[0]]):
             idxport.save(self.folder / "x.npy", x=taken, overwrite=True)
-            np.testing.assert_array_equal(found := np.load(self.folder / "x.npy"), np.reshape([*taken], found.shape))  # NaN is a number
+            np.testing.assert_array_equal(np.load(self.folder / "x.npy"), np.array([*taken]))  # NaN is a number
         records, tensors = np.arange(48, dtype="u1").reshape(4, 2, 6).tolist(), pa.fixed_shape_tensor(pa.uint8(), [6, 2], permutation=[1, 0])
         arrow, fixed = pa.array(records), pa.array(np.reshape(records, (4, 2, 6)).swapaxes(1, 2).reshape(4, 12).tolist(), pa.list_(pa.uint8(), 12))
         flat, none = pa.array(records[0], pa.list_(pa.uint8(), 6)), pl.Series([], dtype=pl.Array(pl.UInt8, 2))
@@ -199,8 +199,9 @@ class Save(Case):
 
     def test_whole_or_absent(self) -> None:
         images, labels = fashion()
-        for said, arrays in (("^image: .*numbers", {"image": images, "label": labels[:-1]}), ("^label: row 0", {"label": np.array([2**40])})):
-            self.assertRaisesRegex(idxport.IdxError, said, idxport.save, self.folder / "x.parquet", **arrays)
+        for said, more in (("^image: .*numbers.* 999$", {"label": labels[:-1]}), ("^label: row 0", {"label": labels + np.int64(2**40)}),
+                           (r"e\(-1, 28, 28\)$", {"image": images.reshape(-1, 784)}), ("^column.*\n.*names with classes$", {"classes": ["a"]})):  # fmt: skip
+            self.assertRaisesRegex(idxport.IdxError, said, idxport.save, f"png={self.folder}/x", **{"image": images, "label": labels, **more})
         for path, arrays in ("x", {}), ("-", y := {"y": labels}), ("{split}.csv", y), ("x.csv", {**y, "split": ""}), ("x.csv", {**y, "classes": ["a"]}):
             self.assertRaisesRegex((TypeError, ValueError), "needs a path|expected a name|label=array", idxport.save, path, **arrays)
         columns = [pd.Series([1, None], dtype=kind) for kind in ("Int64", "Float64", "boolean", "string", "double[pyarrow]", "category", object)]
@@ -213,7 +214,7 @@ class Save(Case):
         others = [np.ma.masked, np.array({}), np.empty(0, "O"), np.array(["a"]), pl.Series([], dtype=pl.List(pl.Int8))]
         for said, bad in *(("in row 1, expected", each) for each in columns), *(("an array of numbers", each) for each in others):
             self.assertRaisesRegex((TypeError, ValueError), f"label: .*{said}", idxport.save, "x.parquet", label=bad)
-        for wrong in {"classes": ["a\nb"]}, {"classes": "names.txt"}, {"classes": [b"a"]}, {"split": "../a"}, {"split": "train.old"}, {"a b": labels}:
+        for wrong in *({"classes": each} for each in (["a\nb"], "names.txt", [b"a"], {"a": 0}, {"a"})), {"split": "../a"}, {"split": "a.b"}, {"a b": labels}:
             self.assertRaisesRegex(ValueError, "one line|letters", idxport.save, self.folder / "x.parquet", **{"label": labels, **wrong})
         self.assertEqual(list(self.folder.iterdir()), [])
         with unittest.mock.patch("idxport._program._result", side_effect=[idxport.IdxError("failed", 74, "io"), None]):  # is repeated, with the same array
@@ -368,7 +369,6 @@ class Scan(Case):
     def test_a_killed_interpreter_leaves_no_process(self) -> None:
         code = f"import idxport, time; s = idxport.scan({str(self.large())!r}).reader(); s.read_next_batch(); print('read', flush=True); time.sleep(60)"
         with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
-            assert child.stdout is not None
             self.assertEqual(child.stdout.readline(), "read\n")
             self.assertEqual(len([p for p in self.programs() if p != str(child.pid)]), 1)
             child.send_signal(signal.SIGKILL)

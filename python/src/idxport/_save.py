@@ -77,9 +77,11 @@ def save(path: Path, *, classes: Sequence[str] | Mapping[int, str] | None = None
                 with open(file, "wb") as to:
                     _write(to, array)
         if classes is not None:
-            names = [classes[i] for i in range(len(classes))]  # also those of {0: "a", 1: "b"}, but not of a set
+            names: list[Any] = [None]
+            with contextlib.suppress(LookupError, TypeError):
+                names = [classes[i] for i in range(len(classes))]  # also those of {0: "a", 1: "b"}, but not of {"a": 0} or of a set
             if isinstance(classes, str) or any(not isinstance(each, str) or each != each.strip() or len(each.splitlines()) > 1 for each in names):
-                raise ValueError(f"classes={classes!r:.200}: expected a list of names, each of one line, without spaces at its ends")
+                raise ValueError(f"classes={classes!r:.200}: expected a list of names, or a dict {{0: name, …}}, each of one line, without spaces at its ends")
             if columns.keys().isdisjoint(("label", "labels")):
                 raise ValueError(f"classes: found the columns {', '.join(columns)}, expected that of these classes to be named label: label=array")
             options["classes"] = os.path.join(made, "classes.txt")
@@ -92,11 +94,14 @@ def save(path: Path, *, classes: Sequence[str] | Mapping[int, str] | None = None
                         _held = _write(program.stdin, columns[largest])
                         program.stdin.close()
                 program.finish(program.stdout.read())
-        except IdxError as error:  # names files that nobody knows, and the path as convert does
-            text = re.sub(r'(?<!\w)output="', 'path="', re.sub(rf" \((-|{re.escape(stem)}\.(idx|npy))\)", "", str(error)))
+        except IdxError as error:  # names files that nobody knows, and options of convert
+            file = rf"{re.escape(stem)}\.(?:idx|npy)"
+            text = re.sub(r'(?<!\w)output="', 'path="', re.sub(rf" \((-|{file})\)|^{file}: ", "", str(error)))
             for file, name in shown.items():
                 text = text.replace(file, name)
-            error.args, error.hint = (text,), text.partition("\nhint: ")[2] or None
+            text, _, hint = re.sub(r'(?<!\w)shape="(\d+)x(\d+)"', r"a.reshape(-1, \1, \2)", text.replace('classes="FILE"', "classes")).partition("\nhint: ")
+            error.hint = "; or ".join(each for each in re.split(r"; or | or, |, or ", hint) if not re.search(_CONVERT, each)) or None
+            error.args = (f"{text}\nhint: {error.hint}" if error.hint else text,)
             error.path = None if error.path == "-" or str(error.path).startswith(made) else error.path
             raise
 
@@ -129,6 +134,7 @@ def _numbers(np: Any, column: str, values: Any) -> Any:
         raise ValueError(f"{column}: found shape {shapes[row]} in row {row}, {expected} {shapes[0]}") from None
     if array.dtype.kind not in "biuf" or not array.ndim:
         raise TypeError(f"{column}: found {array.dtype} of shape {array.shape}, expected an array of numbers, one or more for each record")
+    array = array.astype("u1") if array.dtype == "?" else array  # whose bytes are 255 in images of PIL
     return array.reshape(len(records), *shape, *array.shape[1:]) if shape else array
 
 
@@ -163,6 +169,9 @@ def _missing(np: Any, values: Any) -> Any:
 
 # The splits that the program knows by their names.
 _SPLITS = {"train", "test", "t10k", "validation", "valid", "val", "dev"}
+
+# What hints name that only convert has.
+_CONVERT = r'\b(columns|dataset|to|where)="|with columns$|files of one split'
 
 # The types of IDX, by their names in NumPy.
 _CODES = {"u1": 8, "i1": 9, "i2": 11, "i4": 12, "f4": 13, "f8": 14}
