@@ -214,7 +214,7 @@ class Save(Case):
         others = [np.ma.masked, np.array({}), np.empty(0, "O"), np.array(["a"]), pl.Series([], dtype=pl.List(pl.Int8))]
         for said, bad in *(("in row 1, expected", each) for each in columns), *(("an array of numbers", each) for each in others):
             self.assertRaisesRegex((TypeError, ValueError), f"label: .*{said}", idxport.save, "x.parquet", label=bad)
-        for wrong in *({"classes": each} for each in (["a\nb"], "names.txt", [b"a"], {"a": 0}, {"a"})), {"split": "../a"}, {"split": "a.b"}, {"a b": labels}:
+        for wrong in *({"classes": each} for each in (["a\nb"], ["a "], "ab", [b"a"], {"a": 0}, {"a"})), {"split": "../a"}, {"split": "a.b"}, {"a b": labels}:
             self.assertRaisesRegex(ValueError, "one line|letters", idxport.save, self.folder / "x.parquet", **{"label": labels, **wrong})
         self.assertEqual(list(self.folder.iterdir()), [])
         with unittest.mock.patch("idxport._program._result", side_effect=[idxport.IdxError("failed", 74, "io"), None]):  # is repeated, with the same array
