@@ -36,7 +36,6 @@ def measure(command: list[str], pieces: Iterator[bytes | memoryview]) -> tuple[i
     """Run command with pieces on its standard input: exit code, peak resident bytes, stderr."""
     with tempfile.TemporaryFile() as stderr:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=stderr)
-        assert process.stdin is not None
         try:
             for piece in pieces:
                 process.stdin.write(piece)

@@ -55,7 +55,6 @@ class Storage:
             raise AssertionError(f"the server ended with {self._process.returncode}")
 
     def _do(self, line: str) -> None:
-        assert self._process.stdin is not None
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
         answer = self._line()
@@ -63,7 +62,6 @@ class Storage:
             raise AssertionError(f"{line}: {answer}")
 
     def _line(self) -> str:
-        assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
             raise AssertionError(f"no answer from the server; exit code {self._process.wait()}")

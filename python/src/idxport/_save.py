@@ -95,14 +95,14 @@ def save(path: Path, *, classes: Sequence[str] | Mapping[int, str] | None = None
                         program.stdin.close()
                 program.finish(program.stdout.read())
         except IdxError as error:  # names files that nobody knows, and options of convert
-            file = rf"{re.escape(stem)}\.(?:idx|npy)"
-            text = re.sub(r'(?<!\w)output="', 'path="', re.sub(rf" \((-|{file})\)|^{file}: ", "", str(error)))
+            ours = rf"(?!{re.escape(place)}(?::|$)){re.escape(stem)}\.(?:idx|npy)"
+            text = re.sub(r'(?<!\w)output="', 'path="', re.sub(rf" \((-|{ours})\)|^{ours}: ", "", str(error)))
             for file, name in shown.items():
                 text = text.replace(file, name)
             text, _, hint = re.sub(r'(?<!\w)shape="(\d+)x(\d+)"', r"a.reshape(-1, \1, \2)", text.replace('classes="FILE"', "classes")).partition("\nhint: ")
             error.hint = "; or ".join(each for each in re.split(r"; or | or, |, or ", hint) if not re.search(_CONVERT, each)) or None
             error.args = (f"{text}\nhint: {error.hint}" if error.hint else text,)
-            error.path = None if error.path == "-" or str(error.path).startswith(made) else error.path
+            error.path = None if re.match(rf"-$|{ours}$|{re.escape(made)}", str(error.path)) else error.path
             raise
 
     with_folder(write)
