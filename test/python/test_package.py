@@ -168,9 +168,9 @@ class Save(Case):
         flat, none = pa.array(records[0], pa.list_(pa.uint8(), 6)), pl.Series([], dtype=pl.Array(pl.UInt8, 2))
         for lists in (flat, none, arrow, pa.chunked_array([arrow[:1], arrow[1:]]), arrow.cast(pa.large_list(pa.list_(pa.uint8(), 6))), pl.Series(records),
                       pl.Series(records, dtype=pl.Array(pl.UInt8, (2, 6))), pd.Series(arrow, dtype=pd.ArrowDtype(arrow.type)),
-                      pa.chunked_array([pa.ExtensionArray.from_storage(tensors, fixed)])):  # fmt: skip
+                      pa.chunked_array([pa.ExtensionArray.from_storage(tensors, fixed)]), pd.DataFrame(records[0], dtype="Int16")):  # fmt: skip
             idxport.save(self.folder / "x.npy", x=lists, overwrite=True)
-            self.assertEqual(np.load(self.folder / "x.npy").tolist(), records[0] if lists is flat else records[: len(lists)])
+            self.assertEqual(np.load(self.folder / "x.npy").tolist(), records[0] if len(lists) == 2 else records[: len(lists)])
 
     def test_files(self) -> None:
         images, labels = fashion()

@@ -117,6 +117,8 @@ def _numbers(np: Any, column: str, values: Any) -> Any:
     if (missing := np.asarray(_missing(np, values))).ndim and missing.any():
         row = missing.reshape(len(values), -1).any(1).argmax()
         raise TypeError(f"{column}: found a missing value in row {row}, expected numbers: fill missing values in, or leave out their records")
+    if hasattr(values, "iloc") and values.ndim > 1 and not all(isinstance(each, np.dtype) for each in values.dtypes):
+        return np.stack([_numbers(np, column, each) for _, each in values.items()], 1)  # of types of pandas or Arrow
     if getattr(values, "dtype", None) == "O" and values.ndim and len(values):  # as pandas has images
         return _numbers(np, column, list(values))
     records, shape, expected = values, [], "expected one shape for all records, as that of row 0:"
