@@ -3,6 +3,7 @@ package source
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/url"
@@ -34,16 +35,36 @@ type Files interface {
 // Local opens the files of this machine.
 type Local struct{}
 
-// Open opens a file or folder.
+// Open opens a file or folder. Reads fail with fault.Changed once it is not as it was when it was
+// opened: the data may be of two versions. Its method ETag returns what differs between versions.
 func (l Local) Open(name string) (File, error) {
 	if _, err := l.Stat(name); err != nil { // opening a pipe would wait for its writer
 		return nil, err
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, err // a nil *os.File would not be a nil File
+		return nil, err
 	}
-	return f, nil
+	opened, err := f.Stat()
+	return &local{f, opened}, err
+}
+
+type local struct {
+	File
+	opened fs.FileInfo
+}
+
+func (l *local) ETag() string { return fmt.Sprint(l.opened.Size(), l.opened.ModTime().UnixNano()) }
+
+func (l *local) Read(p []byte) (int, error)             { return l.checked(l.File.Read(p)) }
+func (l *local) ReadAt(p []byte, at int64) (int, error) { return l.checked(l.File.ReadAt(p, at)) }
+
+func (l *local) checked(n int, err error) (int, error) {
+	now, statErr := l.Stat()
+	if statErr == nil && (now.Size() != l.opened.Size() || !now.ModTime().Equal(l.opened.ModTime())) {
+		return 0, fault.New(fault.Changed, "").WithHint("run again once nobody writes to it")
+	}
+	return n, err
 }
 
 // Stat describes a file or folder. A pipe is an error, as most inputs are opened several times.

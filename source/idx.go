@@ -36,7 +36,6 @@ type IDX struct {
 	next   int64         // index of the next row
 	stream *damageReader // decompresses; nil if the file is read without it
 	file   File          // closed by Close; nil if the caller owns the reader
-	opened fs.FileInfo   // the state of file when it was opened
 }
 
 // OpenIDX opens the IDX file at path. It compares the size of an uncompressed one with the header.
@@ -44,7 +43,7 @@ func OpenIDX(path string, o Options) (*IDX, error) {
 	return OpenFile(o.Files, path, "an IDX file", func(f File, info fs.FileInfo) (*IDX, error) {
 		t, err := openFile(f, info, path, o)
 		if err == nil {
-			t.file, t.opened = f, info
+			t.file = f
 		}
 		return t, err
 	})
@@ -138,21 +137,9 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 	b.First, b.Rows, b.Columns[0] = t.next, n, b.Columns[0][:n*t.column.RecordSize()]
 	t.next += int64(n)
 	if err == io.EOF {
-		return t.end()
+		return err
 	}
 	return fault.In(t.path, err)
-}
-
-// end returns io.EOF, or fault.Changed if the file was changed: its data may be of two versions.
-func (t *IDX) end() error {
-	if t.opened == nil {
-		return io.EOF
-	}
-	now, err := t.file.Stat()
-	if err == nil && (now.Size() != t.opened.Size() || !now.ModTime().Equal(t.opened.ModTime())) {
-		err = fault.Changed
-	}
-	return cmp.Or(fault.In(t.path, err), io.EOF)
 }
 
 // Decode swaps the bytes of the elements in place.

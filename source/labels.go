@@ -31,19 +31,16 @@ func ClassesIn(metadata map[string]string, column string) (names []string) {
 	return names
 }
 
-// HubKey is the metadata key under which Hugging Face's datasets keep the features of a table.
+// Keys of the metadata of Hugging Face's datasets and of Arrow, and the parts of an image.
 const (
-	HubKey   = "huggingface"
-	HubBytes = "bytes" // of an image, a struct: the file
-	HubPath  = "path"  // the name that it had
-)
+	HubKey   = "huggingface" // the features of a table
+	HubBytes = "bytes"       // of an image, a struct: the file
+	HubPath  = "path"        // the name that it had
 
-// Keys of Arrow's metadata, and an extension type, which has the shape in its metadata.
-const (
 	KeyExtension         = "ARROW:extension:name"
 	KeyExtensionMetadata = "ARROW:extension:metadata"
-	FixedShapeTensor     = "arrow.fixed_shape_tensor"
-	KeyArrowSchema       = "ARROW:schema" // in Parquet, which lacks FixedSizeList and metadata of columns
+	FixedShapeTensor     = "arrow.fixed_shape_tensor" // an extension type, with the shape in its metadata
+	KeyArrowSchema       = "ARROW:schema"             // in Parquet, which lacks FixedSizeList and metadata of columns
 )
 
 // NoName is the name of a label without a class in Hugging Face's metadata, where every label must

@@ -42,9 +42,8 @@ func Select(t Table, s *Selection, scratch Scratch) Table {
 		selected.Table, selected.rows = Select(t.Table, s, scratch), s.Len()
 		return &selected
 	case *IDX:
-		_, remote := t.file.(interface{ Limit(end int64) })
-		if t.file != nil && !remote && t.Seekable() && t.column.RecordSize() >= minPicked {
-			return &picked{chosen: chosen{Table: t, s: s}, file: t}
+		if f, ok := t.file.(*local); ok && t.Seekable() && t.column.RecordSize() >= minPicked {
+			return &picked{chosen: chosen{Table: t, s: s}, file: t, local: f}
 		}
 	}
 	rows := chosen{Table: t, s: s}
@@ -90,35 +89,33 @@ func (c *chosen) take(b *Raw) error {
 // picked is the selected rows of an IDX file, which Decode reads.
 type picked struct {
 	chosen
-	file *IDX
+	file  *IDX
+	local *local
 }
 
 func (p *picked) Read(ctx context.Context, b *Raw) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := p.take(b); err != io.EOF {
-		return err
-	}
-	return p.file.end()
+	return p.take(b)
 }
 
-// Decode reads the rows, adjacent ones with a single call.
-func (p *picked) Decode(b *Raw) error {
+// Decode reads the rows, adjacent ones with a single call. A check that the file has not changed
+// takes as long as the read of a row: there is one for all of them.
+func (p *picked) Decode(b *Raw) (err error) {
 	b.Allocate(p.file.Columns())
 	rows, data := b.State.([]int64), b.Columns[0]
-	for len(rows) > 0 {
+	for len(rows) > 0 && err == nil {
 		n := 1
 		for n < len(rows) && rows[n] == rows[n-1]+1 {
 			n++
 		}
 		size := n * p.file.column.RecordSize()
-		if _, err := p.file.file.ReadAt(data[:size], p.file.offset(rows[0])); err == io.EOF { // it has become shorter
-			return fault.In(p.file.path, fault.Changed)
-		} else if err != nil {
-			return fault.In(p.file.path, err)
-		}
+		_, err = p.local.File.ReadAt(data[:size], p.file.offset(rows[0]))
 		rows, data = rows[n:], data[size:]
+	}
+	if _, err = p.local.checked(0, err); err != nil {
+		return fault.In(p.file.path, err)
 	}
 	return p.file.Decode(b)
 }

@@ -164,10 +164,8 @@ func PutText(d idx.DType, dst, text []byte) (fits bool) {
 				return false
 			}
 		}
-		if fits = n >= smallest && n <= largest; fits {
-			Put(dst, d, n)
-		}
-		return fits
+		Put(dst, d, n)
+		return n >= smallest && n <= largest
 	}
 	v, integer, ok := ParseNumber(text, 8*d.Size())
 	if ok && integer && math.Abs(v) >= 1<<24 { // float32 holds all integers below this

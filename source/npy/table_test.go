@@ -223,22 +223,19 @@ func TestEveryReadMayFail(t *testing.T) {
 	}
 }
 
-// TestChanges reads a file that grows after it was opened, or shrinks.
+// TestChanges reads a file that grows after it was opened.
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	file := array("|u1", "(2, 2)", 1, 2, 3, 4)
-	for size, want := range map[int]error{len(file) + 1: fault.Changed, len(file) - 1: fault.Truncated} {
-		path := filepath.Join(t.TempDir(), "a.npy")
-		must.Do(t, os.WriteFile(path, file, 0o666))
-		table := must.Get(Open(path, source.ReadOptions{}))(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := table.Read(ctx, &source.Raw{Cap: 1}); !errors.Is(err, context.Canceled) {
-			t.Errorf("found %v, expected %v", err, context.Canceled)
-		}
-		must.Do(t, os.Truncate(path, int64(size)))
-		if _, err := readAll(table, 2); !errors.Is(err, want) {
-			t.Errorf("%d bytes: found %v, expected %v", size, err, want)
-		}
+	path := filepath.Join(t.TempDir(), "a.npy")
+	must.Do(t, os.WriteFile(path, array("|u1", "(2, 2)", 1, 2, 3, 4), 0o666))
+	table := must.Get(Open(path, source.ReadOptions{}))(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := table.Read(ctx, &source.Raw{Cap: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("found %v, expected %v", err, context.Canceled)
+	}
+	must.Do(t, os.Truncate(path, 1000))
+	if _, err := readAll(table, 2); !errors.Is(err, fault.Changed) {
+		t.Errorf("found %v, expected %v", err, fault.Changed)
 	}
 }
