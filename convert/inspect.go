@@ -16,7 +16,6 @@ import (
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/schema"
 	"github.com/idxport/idxport/source"
-	"github.com/idxport/idxport/source/idx"
 )
 
 // A File describes one file that Inspect has read.
@@ -144,15 +143,10 @@ func (in *inputs) describeFile(ctx context.Context, s dataset.Split, f dataset.F
 	if info, err := in.set.Storage.Files(ctx).Stat(f.Path); err == nil && f.Path != source.Stdin && !info.IsDir() {
 		file.FileBytes = info.Size()
 	}
-	file.setHeader(f.Header)
-	return file
-}
-
-// setHeader sets the fields that come from h, unless h is empty.
-func (f *File) setHeader(h idx.Header) {
-	if len(h.Dims) > 0 {
-		f.DType, f.Shape, f.PayloadBytes = h.DType.String(), h.Dims, h.PayloadSize()
+	if h := f.Header; len(h.Dims) > 0 { // it could be read
+		file.DType, file.Shape, file.PayloadBytes = h.DType.String(), h.Dims, h.PayloadSize()
 	}
+	return file
 }
 
 // inspectFile reads one file to its end and completes its description.
@@ -167,7 +161,8 @@ func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, 
 	file.Compression = cmp.Or(source.About(t).Compression, compressed.Plain)
 	stored, isIDX := t.(*source.IDX)
 	if isIDX {
-		file.setHeader(stored.Header())
+		h := stored.Header() // also of standard input
+		file.DType, file.Shape, file.PayloadBytes = h.DType.String(), h.Dims, h.PayloadSize()
 		t = input.Labels(stored, s, f, false)
 	}
 	sc := schema.Of(t)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/idxport/idxport/internal/card"
 	"github.com/idxport/idxport/internal/fault"
+	"github.com/idxport/idxport/internal/input"
 	"github.com/idxport/idxport/internal/parts"
 	"github.com/idxport/idxport/internal/publish"
 	"github.com/idxport/idxport/internal/text"
@@ -54,10 +55,10 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job) error {
 	}
 	key := ""
 	if r.IfChanged {
-		if key, err = runKey(in, jobs, outputs); err != nil {
+		if key, err = runKey(ctx, in, jobs, outputs); err != nil {
 			return err
 		}
-		if unchanged, err := upToDate(r, outputs, key); unchanged || err != nil {
+		if unchanged, err := upToDate(ctx, r, outputs, key); unchanged || err != nil {
 			return err
 		}
 	}
@@ -258,7 +259,7 @@ const formatVersion = 8
 
 // runKey lists the names of the outputs, the inputs, all else that the bytes of outputs depend on,
 // and --expect, so that another one is checked; output.keyOf adds the format of each output.
-func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) {
+func runKey(ctx context.Context, in *inputs, jobs []*job, outputs []*output) (key string, err error) {
 	r := in.request
 	for _, out := range outputs {
 		key += text.JSON(filepath.Base(out.path))
@@ -273,19 +274,22 @@ func runKey(in *inputs, jobs []*job, outputs []*output) (key string, err error) 
 			return "", usagef("--if-changed: inputs with URLs cannot be compared with those of an earlier run").
 				WithHint("leave out --if-changed")
 		}
-		fingerprint, err := publish.Fingerprint(path)
-		if err != nil {
-			return "", fault.In(path, err)
+		fingerprint, err := input.Interruptible(ctx, func() (string, error) { return publish.Fingerprint(path) })
+		again, openErr := r.input.Storage.Files(ctx).Open(path) // fails if it was replaced since a table was opened
+		if err = cmp.Or(context.Cause(ctx), fault.In(path, cmp.Or(err, openErr))); err != nil {
+			return "", err
 		}
+		_ = again.Close() // read-only: an error does not matter
 		key += " " + path + " " + fingerprint
 	}
 	return key, nil
 }
 
 // upToDate reports whether --if-changed finds that a run with the same key made all outputs.
-func upToDate(r *request, outputs []*output, key string) (bool, error) {
+func upToDate(ctx context.Context, r *request, outputs []*output, key string) (bool, error) {
 	for _, out := range outputs {
-		if same, err := publish.UpToDate(out.path, out.keyOf(key)); !same || err != nil {
+		compare := func() (bool, error) { return publish.UpToDate(out.path, out.keyOf(key)) }
+		if same, err := input.Interruptible(ctx, compare); !same || err != nil {
 			return false, err
 		}
 	}

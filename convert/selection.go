@@ -98,8 +98,7 @@ func isStdin(f dataset.File) bool { return f.Path == Stdio }
 
 // checkRereadable returns an error if a flag needs to read s again, and an input is read only once.
 func (r *request) checkRereadable(s dataset.Split) error {
-	rereads := r.choice.Selects() || r.Verify || r.IfChanged
-	if !rereads || !slices.ContainsFunc(s.Files, isStdin) {
+	if !(r.choice.Selects() || r.Verify || r.IfChanged) || !slices.ContainsFunc(s.Files, isStdin) {
 		return nil
 	}
 	const flags = "--where, --holdout, --shuffle, --verify and --if-changed"

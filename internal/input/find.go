@@ -253,13 +253,13 @@ func parseNames(tables []sources.Table) (names []dataset.Name) {
 // nameColumns names the unnamed columns of splits after their files, without the split (weight of
 // weight_train.npy), and orders them. One of those in a folder must be images or labels.
 func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
+	bare := strings.NewReplacer(".npy", "", ".npz", "").Replace
 	for _, s := range splits {
 		hasRole := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Role != dataset.Data })
 		a, b := s.Files[0].Path, s.Files[len(s.Files)-1].Path
 		if folder && a != b && !hasRole {
 			return dataset.ErrApart(a, b, dataset.IsCalledY)
 		}
-		bare := strings.NewReplacer(".npy", "", ".npz", "").Replace
 		for i, f := range s.Files {
 			own, dir, above := dataset.ParseName(bare(f.Path)), source.Above(f.Path), ""
 			if folder && dir != source.Above(source.Under(o.Args[0].Path, "x")) {

@@ -17,15 +17,16 @@ import (
 type Storage struct {
 	Store *object.Store
 
-	etags      sync.Map // versions of objects
+	versions   sync.Map // ETags of files that were opened
 	sequential sync.Map // whether an IDX file can only be read from its start
 }
 
 // About returns the version of the object at path, and whether it is an IDX file that can only be
 // read from its start: "" and false if it was not opened.
 func (s *Storage) About(path string) (etag string, sequential bool) {
-	version, _ := s.etags.Load(path)
-	etag, _ = version.(string)
+	if version, _ := s.versions.Load(path); text.IsURL(path) {
+		etag, _ = version.(string)
+	}
 	stream, _ := s.sequential.Load(path)
 	return etag, stream == true
 }
@@ -38,21 +39,22 @@ type files struct {
 	storage *Storage
 }
 
-func (f files) Open(name string) (source.File, error) {
-	if !text.IsURL(name) {
-		return source.Local{}.Open(name)
+// Open opens a file, always in the same version if it has an ETag.
+func (f files) Open(name string) (opened source.File, err error) {
+	if text.IsURL(name) {
+		opened, err = f.storage.Store.Open(f.ctx, name)
+	} else {
+		opened, err = source.Local{}.Open(name)
 	}
-	r, err := f.storage.Store.Open(f.ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	// A run reads a single version of an object, however often it opens it. Storage without ETags
-	// reports an empty one for every version.
-	if before, _ := f.storage.etags.LoadOrStore(name, r.ETag()); before != r.ETag() {
-		_ = r.Close() // read-only: an error does not matter
-		return nil, fault.In(name, fault.Changed)
+	version := opened.(interface{ ETag() string }).ETag()
+	if before, _ := f.storage.versions.LoadOrStore(name, version); before != version {
+		_ = opened.Close() // read-only: an error does not matter
+		return nil, fault.New(fault.Changed, "").In(name).WithHint("run again once nobody writes to it")
 	}
-	return r, nil
+	return opened, nil
 }
 
 func (f files) Stat(name string) (fs.FileInfo, error) {
