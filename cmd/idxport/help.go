@@ -12,12 +12,12 @@ import (
 // `COMMAND --help` or `COMMAND --help-all`, and the command they name, if any.
 func helpAsked(words []string) (command string, all, asked bool) {
 	asked = len(words) == 0 || commandOf(words) == "help"
+	topics := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "help" })
 	if i := slices.Index(words, "--"); i >= 0 {
 		words = words[:i]
 	}
 	isHelp := func(word string) bool { return slices.Contains([]string{"--help", "-help", "-h"}, word) }
 	all = slices.Contains(words, "--help-all")
-	topics := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "help" })
 	return commandOf(topics), all, asked || all || slices.ContainsFunc(words, isHelp)
 }
 

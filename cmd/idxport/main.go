@@ -22,7 +22,7 @@ func main() {
 	if os.Getenv("GOMEMLIMIT") == "" { // buffers are freed soon, instead of when the heap has doubled
 		debug.SetMemoryLimit(64 << 20)
 	}
-	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(append([]string{"idxport"}, os.Args[min(1, len(os.Args)):]...), os.Stdin, os.Stdout, os.Stderr))
 }
 
 // run is the program; it returns the exit code.
