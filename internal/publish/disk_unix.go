@@ -137,7 +137,7 @@ func Scratch(dir string) (*os.File, error) {
 	}
 	f, err := os.CreateTemp(dir, ".idxport-scratch-*")
 	if err != nil { // perhaps there is no such TMPDIR; a hint is about the folder of the path
-		return nil, failure(filepath.Join(dir, ".idxport-scratch"), "making a scratch file", err)
+		return nil, failure(filepath.Join(dir, ".idxport-scratch"), "scratch file, beside the output or in TMPDIR", err)
 	}
 	if err := os.Remove(f.Name()); err != nil {
 		return nil, errors.Join(err, f.Close())

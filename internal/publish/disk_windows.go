@@ -87,5 +87,5 @@ func takeLock(path string) (*os.File, error) {
 func Scratch(dir string) (*os.File, error) {
 	path := filepath.Join(dir, fmt.Sprintf(".idxport-scratch-%016x", rand.Uint64()))
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|windows.FILE_FLAG_DELETE_ON_CLOSE, 0o600)
-	return f, failure(path, "making a scratch file", err)
+	return f, failure(path, "scratch file, beside the output or in TMPDIR", err)
 }

@@ -43,7 +43,6 @@
 // With Overwrite a file is renamed over the old one, and a folder is exchanged with the old one.
 // Then no other program can find the old folder to put files into it, so it is checked once more
 // and deleted; if its files changed, the two are exchanged back. Where folders cannot be exchanged
-// (Windows, NFS) the old folder is moved aside and the new one moved in: a run that is killed
-// between these two renames leaves no target. An empty folder does not count as an existing target
-// for a folder. Devices and FIFOs are written directly, without hidden files.
+// (Windows, NFS) the old folder is moved aside and the new one moved in: a run that is killed then
+// leaves no target. An empty folder counts as none. Devices and FIFOs are written directly.
 package publish

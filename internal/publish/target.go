@@ -76,13 +76,14 @@ func locate(t Target) (*output, error) {
 	if err == nil {
 		out.info, err = system.lstat(out.real)
 	}
+	isOpen := strings.HasPrefix(full, "/dev/") && !strings.HasPrefix(out.real, "/dev/") // /dev/stdout
 	switch {
 	case errors.Is(statErr, syscall.ELOOP):
 		return nil, statErr
 	case errors.Is(err, fs.ErrNotExist): // not even the root exists
 		return nil, refusal("the current folder or the drive does not exist", "name an existing folder")
-	case err == nil && statErr == nil && out.info == nil: // /dev/stdout may lead to a file that was deleted
-		return nil, refusal("it leads to a file that has no name", "name a file")
+	case err == nil && statErr == nil && (out.info == nil || isOpen):
+		return nil, refusal("it leads to a file that is open, or was deleted", "name a file, or write to -")
 	}
 	return out, err
 }
