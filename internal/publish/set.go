@@ -333,7 +333,7 @@ func (s *Set) publish(out *output) (err error) {
 		err = errExists
 	case errors.Is(err, syscall.EXDEV), errors.Is(err, syscall.EBUSY):
 		err = refusal("it cannot be renamed: it is a mount point, or in a lower layer of overlayfs,"+
-			" such as the image of a container", "name a new file or folder")
+			" such as the image of a container", "name a new file or folder, perhaps inside it")
 	}
 	return err
 }
