@@ -49,26 +49,34 @@ func TestCanceledAtAnyTime(t *testing.T) {
 func TestVerifyFindsDamage(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"out.parquet", "out-idx3-ubyte"} {
-		dir := t.TempDir()
-		var spoiled []string
-		_, err := convert.Run(t.Context(), convert.Options{
-			Source: convert.Source{
-				Inputs: []string{"../testdata/fashion-mnist/t10k-images-idx3-ubyte.gz"},
-				Events: convert.Events{Progress: func(string, int64) (func(int64), func()) {
-					return nil, func() {
-						spoiled = must.Get(filepath.Glob(filepath.Join(dir, ".*.partial")))(t)
-						for _, path := range spoiled {
-							text := must.Get(os.ReadFile(path))(t)
-							must.Do(t, os.WriteFile(path, make([]byte, len(text)), 0o666))
-						}
-					}
-				}},
-			},
-			Target: convert.Target{Outputs: []string{filepath.Join(dir, name)}, Verify: true},
-		})
+		dir, spoiled := t.TempDir(), []string(nil)
+		spoil := func() {
+			spoiled = must.Get(filepath.Glob(filepath.Join(dir, ".*.partial")))(t)
+			for _, path := range spoiled {
+				must.Do(t, os.WriteFile(path, make([]byte, must.Get(os.Stat(path))(t).Size()), 0o666))
+			}
+		}
+		o := convert.Options{Target: convert.Target{Outputs: []string{filepath.Join(dir, name)}, Verify: true}}
+		o.Inputs = []string{"../testdata/fashion-mnist/t10k-images-idx3-ubyte.gz"}
+		o.Events.Progress = func(string, int64) (func(int64), func()) { return nil, spoil }
+		_, err := convert.Run(t.Context(), o)
 		left, _ := os.ReadDir(dir) // it exists
 		if spoiled == nil || fault.KindOf(err) != fault.Malformed || len(left) > 0 {
 			t.Errorf("%s: found the error %v and %v, after spoiling %v", name, err, left, spoiled)
 		}
+	}
+}
+
+// TestReplacedInputIsNotRecorded replaces an input between its opening and its hash.
+func TestReplacedInputIsNotRecorded(t *testing.T) {
+	t.Parallel()
+	dir, other := t.TempDir(), filepath.Join(t.TempDir(), "new")
+	in := filepath.Join(dir, "t10k-labels-idx1-ubyte")
+	must.Do(t, os.WriteFile(in, []byte{0, 0, 8, 1, 0, 0, 0, 1, 1}, 0o666))
+	must.Do(t, os.WriteFile(other, []byte{0, 0, 8, 1, 0, 0, 0, 2, 2, 2}, 0o666))
+	o := convert.Options{Target: convert.Target{Outputs: []string{other + ".csv"}, IfChanged: true}}
+	o.Inputs, o.Events.Message = []string{dir}, func(bool, string) { _ = os.Rename(other, in) }
+	if _, err := convert.Run(t.Context(), o); fault.KindOf(err) != fault.Changed {
+		t.Errorf("found %v, expected %v", err, fault.Changed)
 	}
 }

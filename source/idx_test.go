@@ -166,11 +166,12 @@ func TestOptions(t *testing.T) {
 func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	t.Parallel()
 	raw := file(t, idx.Uint8, []int{4, 3}, bytesUpTo(12))
-	for _, size := range []int{len(raw) + 1, len(raw), len(raw) - 1, 0} {
+	for size, when := range map[int]int64{len(raw) + 1: 1, len(raw): 2, len(raw) - 1: 1, 0: 1} {
 		path := write(t, "images", raw)
+		must.Do(t, os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
 		table, opened := open(t, path, Options{}), must.Get(Local{}.Open(path))(t)
 		must.Do(t, os.Truncate(path, int64(size)))
-		must.Do(t, os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
+		must.Do(t, os.Chtimes(path, time.Time{}, time.Unix(when, 0)))
 		_, err := readAll(table, 3)
 		n, atErr := opened.ReadAt(make([]byte, 1), 0) // as other formats read
 		if !errors.Is(err, fault.Changed) || n != 0 || !errors.Is(atErr, fault.Changed) {
