@@ -95,14 +95,13 @@ type listing struct {
 	idx     string          // the path of an IDX file, or ""
 	inner   string          // the path of a folder in it that has IDX files, or ""
 	unread  string          // the folder that tells that the table is not read, or ""
-	full    bool            // there may be more
 }
 
 // list lists dir and looks into its folders, or lists up to limit of its entries if limit > 0.
 func list(files source.Files, dir string, limit int) (l listing, err error) {
 	entries, err := files.ReadDir(dir, limit)
 	ours := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == schema.ClassesFile })
-	l.folders, l.full = map[string]bool{}, len(entries) == limit
+	l.folders = map[string]bool{}
 	for _, entry := range entries {
 		name, path, isFolder := entry.Name(), source.Under(dir, entry.Name()), entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
@@ -120,7 +119,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			name[0] == '_' && !isFolder && (picture.KindByName(name) == "" || !cameraName().MatchString(name)):
 		case isFolder:
 			inner, failed := list(files, path, 1<<10) // there may be a million images
-			if inner.image == "" && inner.full {
+			if inner.image == "" {
 				inner, failed = list(files, path, -1) // after as many other files
 			}
 			err = errors.Join(err, failed)
@@ -238,7 +237,7 @@ func (l listing) doubt(dir string) error {
 // labels or splits in formats that are not read; tables in its files; those below; any IDX files.
 func checkAlone(dir string, l listing, tables, below []Table) error {
 	images, other := l.image != "" || below != nil && below[0].Format.Name == "png", ""
-	advice := map[bool]string{true: "; labels are read from metadata.csv beside images: 0.png, not a/0.png"}[images]
+	advice := map[bool]string{true: "; labels of images go into metadata.csv in their folder: file_name,label"}[images]
 	arrays := slices.DeleteFunc(slices.Concat(tables, below), func(t Table) bool { return t.Format.Name != "npy" })
 	isLabels := func(s string) bool { return dataset.ParseName(s).Role == dataset.Label || dataset.IsCalledY(s) }
 	for _, name := range l.files {
@@ -411,9 +410,8 @@ func numberTogether(files source.Files, tables []Table) []Table {
 			isLone := len(t.folders) == 1 && !strings.Contains(shared, names[i])
 			if isNamed && names[i] != names[k] && len(t.folders)*len(other.folders) > 0 && doubt == nil &&
 				(isLone || splitOf(t.Name)+splitOf(other.Name) == "") {
-				doubt = fault.New(fault.Usage, "found other class folders than in %s: they may be splits, classes or "+
-					"neither", other.Path).In(t.Path).WithHint("give the splits one by one; if they are classes, " +
-					"move all images into them; or list the names of all classes: --classes FILE")
+				doubt = fault.New(fault.Usage, "found other class folders than in %s: perhaps no splits", other.Path).
+					In(t.Path).WithHint("give the splits one by one, or list the names of all classes: --classes FILE")
 			}
 		}
 	}

@@ -116,9 +116,9 @@ func TestRefused(t *testing.T) {
 		"split=x/1.png split=y/1.png":  {unsupported, "found the folder split=x", "rename"},
 		"a/_delta_log/0.json a/b/c.pq": {unsupported, "Delta Lake", "delta_scan('DIR/a')"},
 		"it's$HOME/_delta_log/0.json":  {unsupported, "Delta Lake", "delta_scan('DIR')"}, // a shell would change it
-		"0.png metadata.tsv.xz":        {fault.Usage, "DIR/0.png and DIR/metadata.tsv.xz", "from metadata.csv beside"},
+		"0.png metadata.tsv.xz":        {fault.Usage, "DIR/0.png and DIR/metadata.tsv.xz", "go into metadata.csv"},
 		"train/a/0.png metadata.jsonl": {fault.Usage, "found both DIR/metadata.jsonl and DIR/train", "move one of"},
-		"train/0.png metadata.CSV":     {fault.Usage, "DIR/metadata.CSV and DIR/train", "metadata.csv beside images"},
+		"train/0.png metadata.CSV":     {fault.Usage, "DIR/metadata.CSV and DIR/train", "go into metadata.csv"},
 		"a.csv in/a-images-idx3-ubyte": {fault.Usage, "found both DIR/a.csv and DIR/in", "such as DIR/in, or"},
 		"MNIST/raw/a.idx k/mnist.npz":  {fault.Usage, "found both DIR/k/mnist.npz and DIR/MNIST/raw", "DIR/MNIST/raw"},
 	} {

@@ -27,7 +27,7 @@ type Column struct {
 func (r *resolver) images(c *Column, f *Field, first []byte) error {
 	o, mode := r.Options, r.hub[f.Name].Mode
 	options := picture.Options{Width: o.Resize[0], Height: o.Resize[1], Limit: o.MaxRecord(),
-		Grey: o.Grey || mode == "L"} // both use the weights of ITU-R 601
+		Shape: [3]int(slices.Concat(o.Shape, make([]int, 3))), Grey: o.Grey || mode == "L"} // both by ITU-R 601
 	format, err := options.Describe(first)
 	if err != nil {
 		return fault.New(fault.Malformed, "").Because(err).InColumn(f.Name).InRow(0)

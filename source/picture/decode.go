@@ -234,9 +234,6 @@ func (f Format) appendAny(dst, file []byte, from Format, kind string) ([]byte, e
 		}
 		return dst, nil
 	}
-	if grey, ok := m.(*image.Gray); ok && f == from && int64(len(grey.Pix)) == f.Size() { // 1.5 times as fast
-		return append(dst, grey.Pix...), nil
-	}
 	return f.AppendScaled(dst, from.draw(m, kind).Pix, Format{Width: from.Width, Height: from.Height, Channels: 4}), nil
 }
 

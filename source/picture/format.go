@@ -22,9 +22,10 @@ type Format struct {
 
 // Options say how pictures are converted. The zero value leaves them as they are.
 type Options struct {
-	Width, Height int   // to which pictures are scaled, or 0
-	Grey          bool  // colours become grey
-	Limit         int64 // largest size in bytes of the samples of a picture, also before it is converted; or 0
+	Width, Height int    // to which pictures are scaled, or 0
+	Grey          bool   // colours become grey
+	Shape         [3]int // of records, or zeros: H×W×3 gives grey ones colours
+	Limit         int64  // largest size in bytes of the samples of a picture, also before it is converted; or 0
 }
 
 // Shape returns the shape of a record: [H W], or [H W C] if there is more than one channel.
@@ -42,8 +43,8 @@ func (f Format) MaxFile() int64 { return 2*max(f.Size(), f.options.Limit) + 4<<2
 
 // String describes the format: "28×28, 8-bit grey".
 func (f Format) String() string {
-	color := map[int]string{1: "grey", 3: "RGB", 4: "RGBA"}[f.Channels]
-	return fmt.Sprintf("%d×%d, %d-bit %s", f.Width, f.Height, f.Depth, color)
+	colors := [...]string{1: "grey", 3: "RGB", 4: "RGBA"}
+	return fmt.Sprintf("%d×%d, %d-bit %s", f.Width, f.Height, f.Depth, colors[f.Channels])
 }
 
 // Describe returns the format of the converted picture of a file.
@@ -63,6 +64,9 @@ func (o Options) Convert(from Format) (Format, error) {
 	}
 	if o.Width > 0 {
 		f.options, f.Width, f.Height, f.Channels = o, o.Width, o.Height, min(f.Channels, 3)
+	}
+	if o.Shape == [3]int{f.Height, f.Width, 3} && f.Depth == 8 && !o.Grey {
+		f.Channels = 3
 	}
 	switch size := max(from.Size(), f.Size()); {
 	case o.Width > 0 && f.Depth > 8:
@@ -90,8 +94,8 @@ func (f Format) accepts(stored Format) error {
 	if found == f {
 		return nil
 	}
-	hint := "--grey for colours among grey, in a copy mogrify -depth 8 FILES for 16 bits; to keep the colours, give " +
-		"the first image some: mogrify -type TrueColor -define png:color-type=2 FIRST"
+	hint := fmt.Sprintf("for colours, --grey or --shape %dx%dx3; for 16 bits, in a copy: mogrify -depth 8 FILES",
+		f.Height, f.Width)
 	if found.Width != f.Width || found.Height != f.Height {
 		hint = fmt.Sprintf("give all images one size: --resize %dx%d", f.Width, f.Height)
 	}

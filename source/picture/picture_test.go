@@ -192,7 +192,7 @@ func TestOtherFormats(t *testing.T) {
 		f          Format
 		want, hint string
 	}{
-		"rgb8.png":    {grey, "found 5×4, 8-bit RGB, expected 5×4, 8-bit grey as in the first", "--grey for colours"},
+		"rgb8.png":    {grey, "found 5×4, 8-bit RGB, expected 5×4, 8-bit grey as in the first", "--shape 4x5x3;"},
 		"grey4.png":   {Format{Width: 6, Height: 4, Channels: 1, Depth: 8}, "expected 6×4", "size: --resize 6x4"},
 		"grey8.png":   {Format{Width: 5, Height: 4, Channels: 1, Depth: 16}, "expected 5×4, 16-bit", "-depth 8"},
 		"grey.jpg":    {Format{Width: 5, Height: 4, Channels: 1, Depth: 16}, "expected 5×4, 16-bit", "-depth 8"},

@@ -71,7 +71,8 @@ func (t *table) begin(o source.ReadOptions) error {
 	if err := t.findLabels(o); err != nil {
 		return err
 	}
-	options := picture.Options{Width: o.Resize[0], Height: o.Resize[1], Grey: o.Grey, Limit: o.MaxRecord()}
+	options := picture.Options{Width: o.Resize[0], Height: o.Resize[1], Grey: o.Grey, Limit: o.MaxRecord(),
+		Shape: [3]int(slices.Concat(o.Shape, make([]int, 3)))}
 	first, err := t.readFile(nil, t.files[0], picture.Format{}.MaxFile()+2*o.MaxRecord())
 	stored, described := picture.Options{}.Describe(first)
 	if err = cmp.Or(err, described); err == nil {
