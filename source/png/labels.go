@@ -303,7 +303,7 @@ func (t *table) arrange(names []string, lines [][]string) ([]string, map[string]
 		found := byFile[name]
 		if delete(byFile, name); len(found) != 1 {
 			return nil, nil, fault.New(fault.Malformed, "found %s for %s, expected 1", text.Count(len(found), "line"),
-				f.path()).WithHint("give each image one line, or move the images or this file away")
+				f.path()).WithHint("give each image one line, with its name as above, or move images or this file away")
 		}
 		for i, text := range found[0] {
 			texts[names[i]] = append(texts[names[i]], text)
