@@ -42,12 +42,11 @@ type run struct {
 }
 
 func newRun(t source.Table, s *schema.Schema, sinks []sink.Sink, o Options) *run {
-	r := &run{table: t, sinks: sinks, progress: o.Progress, rowsPerBatch: s.BatchRows(),
-		slots: slots(s, sinks, o.Workers)}
-	r.free = make(chan *slot, r.slots)
-	r.queue = make(chan *slot, r.slots)
+	n := slots(s, sinks, o.Workers)
+	r := &run{table: t, sinks: sinks, progress: o.Progress, rowsPerBatch: s.BatchRows(), slots: n,
+		free: make(chan *slot, n), queue: make(chan *slot, n)}
 	for range sinks {
-		r.order = append(r.order, make(chan *slot, r.slots))
+		r.order = append(r.order, make(chan *slot, n))
 	}
 	return r
 }

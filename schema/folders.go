@@ -102,8 +102,7 @@ func CleanName(name string) string {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return !allowed(r) })
 	name = strings.TrimLeftFunc(strings.Join(parts, "_"),
 		func(r rune) bool { return r == '_' || r == '-' || unicode.IsMark(r) })
-	const most = 80 // bytes: with "-" and a label, a folder name has less than 100
-	end := min(len(name), most)
+	end := min(len(name), 80) // bytes: with "-" and a label, a folder name has less than 100
 	for end < len(name) && !utf8.RuneStart(name[end]) {
 		end--
 	}

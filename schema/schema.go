@@ -16,11 +16,10 @@ const (
 // A Schema describes a table as every sink sees it.
 type Schema struct {
 	Columns    []source.Column
-	Rows       int64  // −1 if unknown before the end
-	SourceRows int64  // rows of the table that these were selected from; −1 if unknown
-	Meta       []Pair // names of the sources, transforms that were applied
-	// Classes is a column of class names to be written after the labels, or nil.
-	Classes *Classes
+	Rows       int64    // −1 if unknown before the end
+	SourceRows int64    // rows of the table that these were selected from; −1 if unknown
+	Meta       []Pair   // names of the sources, transforms that were applied
+	Classes    *Classes // a column of class names to be written after the labels, or nil
 }
 
 // A Pair is an entry of a schema's metadata. Outputs keep the order of the pairs.
