@@ -64,8 +64,7 @@ func locate(t Target) (*output, error) {
 		return nil, err
 	}
 	followed, statErr := os.Stat(t.Path)
-	const special = fs.ModeDevice | fs.ModeCharDevice | fs.ModeNamedPipe | fs.ModeSocket
-	if statErr == nil && followed.Mode()&special != 0 {
+	if statErr == nil && followed.Mode()&(fs.ModeDevice|fs.ModeCharDevice|fs.ModeNamedPipe|fs.ModeSocket) != 0 {
 		return &output{target: t, real: t.Path, info: followed, direct: true}, nil
 	}
 	out := &output{target: t}
@@ -76,7 +75,8 @@ func locate(t Target) (*output, error) {
 	if err == nil {
 		out.info, err = system.lstat(out.real)
 	}
-	isOpen := strings.HasPrefix(full, "/dev/") && !strings.HasPrefix(out.real, "/dev/") // /dev/stdout
+	dir := filepath.Dir(full) // of /dev/stdout, /dev/fd/1, /proc/self/fd/1
+	isOpen := (dir == "/dev" || dir == "/dev/fd" || strings.HasPrefix(dir, "/proc/")) && out.real != full
 	switch {
 	case errors.Is(statErr, syscall.ELOOP):
 		return nil, statErr
