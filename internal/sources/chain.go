@@ -138,8 +138,7 @@ func (c *chain) Read(ctx context.Context, b *source.Raw) (err error) {
 			err = c.Close()
 		}
 	}
-	b.State = tables
-	c.next += int64(b.Rows)
+	b.State, c.next = tables, c.next+int64(b.Rows)
 	if err == io.EOF && b.Rows > 0 {
 		return nil
 	}

@@ -18,8 +18,7 @@ import (
 	"github.com/idxport/idxport/source/columnar"
 )
 
-// Continuation precedes every message, the first one of a stream too, and the end mark, a zero
-// (Columnar.rst, "Encapsulated message format").
+// Continuation precedes all messages and the end mark, a zero: see Columnar.rst, "Encapsulated".
 const Continuation = "\xff\xff\xff\xff"
 
 const magic = "ARROW1" // at both ends of a file

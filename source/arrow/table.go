@@ -28,8 +28,7 @@ func New(r io.Reader, name string, o source.ReadOptions) (source.Table, error) {
 	return open(&messages{r: r}, name, o)
 }
 
-// Describe describes the columns of an Arrow schema, by their names. Other formats keep it in their
-// own metadata, as an encapsulated message.
+// Describe describes the columns of a schema, an encapsulated message as in Parquet files, by name.
 func Describe(encapsulated []byte) (all map[string]columnar.Field, err error) {
 	defer fault.Recovered(&err)
 	m, err := readMessage(bytes.NewReader(encapsulated), -1, nil) // not at an offset of the file

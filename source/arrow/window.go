@@ -18,8 +18,7 @@ import (
 
 // Polars and pandas write a whole table as one record batch. If all columns have values of a fixed
 // size, windows of some rows are read straight from the file. A compressed buffer is decompressed
-// from its start for each window. There are few windows, because integers of 64 bits that are
-// small, as those of pixels are, are kept in one byte.
+// from its start for each: they are few, as small integers of 64 bits, of pixels, take one byte.
 
 // windowSize is the number of bytes of all columns in a window. Only tests change it.
 var windowSize int64 = 16 << 20

@@ -82,8 +82,7 @@ func product(shape []int) int64 {
 type Sample interface {
 	// Lengths returns the lengths of the lists in field i, a List, the outermost first.
 	Lengths(i int) ([]int, error)
-	// Values returns the bytes of field i in the first row, and in up to limit rows if there are
-	// more at hand. The error for a null is Null.
+	// Values returns the bytes of field i in the first rows, 1 to limit, or the error Null.
 	Values(i, limit int) ([][]byte, error)
 }
 

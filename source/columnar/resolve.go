@@ -39,10 +39,7 @@ type resolver struct {
 	hub map[string]source.HubFeature
 }
 
-// Resolve returns the columns of f. Options.DType is the type of bytes, and of integers of types
-// that are wider or that IDX lacks. Options.Shape is the shape of bytes, and of as many elements
-// whose shape the metadata lacks. Errors have the kind fault.Unsupported, or fault.Malformed for an
-// image that cannot be read, or are those of f.First.
+// Resolve returns the columns of f. Errors are fault.Unsupported, for images Malformed, or First's.
 func Resolve(f Input) (*Resolved, error) {
 	names, most := 0, 2<<20 // bytes of the names of all columns, which may take fifteen times the memory
 	for key, value := range f.Meta {

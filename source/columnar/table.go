@@ -27,9 +27,8 @@ type File interface {
 // They are decoded when they are needed, by whichever goroutine needs them.
 type Chunk struct {
 	Entries int64
-	// Use calls f with n entries, the first of which is entry from of the chunk. The values are
-	// valid until f returns. Elements may be decoded into dst, which has room for them or is nil.
-	// Many goroutines may call Use at once.
+	// Use calls f with n entries, from one on, in any number of goroutines. They are valid until f
+	// returns, and may be decoded into dst, which has room for them or is nil.
 	Use func(dst []byte, from, n int, f func(Values) error) error
 }
 
@@ -204,8 +203,7 @@ func (t *table) take(i int, n int64, pieces *[]piece) (rows int64, err error) {
 	return n - left/l.perRow, nil
 }
 
-// use calls f with the n entries of each of pieces, and their part of dst, which has size bytes for
-// each entry. They may have been decoded into it.
+// use calls f with the n entries of each of pieces, and their part of dst, of size bytes for each.
 func use(pieces []piece, dst []byte, size int, f func(to []byte, n int, v Values) error) (err error) {
 	defer fault.Recovered(&err)
 	for _, p := range pieces {

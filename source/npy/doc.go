@@ -1,14 +1,13 @@
 // Package npy reads .npy files and the arrays of .npz files, as numpy.save and numpy.savez write
 // them. Each array is a table of one column; its first dimension is the number of records.
 //
-// The format (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html) is a magic
-// number, the version, the length of a text, the text, and the elements:
+// The format, https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html:
 //
 //	93 'N' 'U' 'M' 'P' 'Y'    magic number
 //	01 00                     version 1.0; 2.0 and 3.0 have a length of 4 bytes
 //	76 00                     length of the text that follows, little-endian: here 118
 //	{'descr': '|u1', 'fortran_order': False, 'shape': (60000, 28, 28), }
-//	spaces and a newline
+//	spaces, a newline, and the elements
 //
 // Elements of the six types of IDX are read as they are, in either byte order. bool becomes uint8,
 // float16 becomes float32, and other integers become int32, or the type that was asked for, if

@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 
@@ -29,9 +30,7 @@ type cursor struct {
 }
 
 func (c *cursor) fail(err error) {
-	if c.err == nil {
-		c.data, c.err = nil, err
-	}
+	c.data, c.err = nil, cmp.Or(c.err, err)
 }
 
 // take returns the next n bytes, or nil if there are fewer.

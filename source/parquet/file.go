@@ -60,8 +60,7 @@ func newTable(r io.ReaderAt, c io.Closer, size int64, name string, o source.Read
 	for _, pair := range f.footer.KeyValueMetadata {
 		in.Meta[pair.Key] = pair.Value
 	}
-	// Arrow's writers and idxport store the metadata of columns in an Arrow schema. A damaged one
-	// has none, as Parquet files can be read without it.
+	// Arrow's writers and idxport keep metadata of columns in an Arrow schema. It may be damaged.
 	message, _ := base64.StdEncoding.DecodeString(in.Meta[source.KeyArrowSchema])
 	known, _ := arrow.Describe(message)
 	delete(in.Meta, source.KeyArrowSchema) // not the user's

@@ -162,8 +162,7 @@ func (d *dictionary) check(i int) error {
 	return nil
 }
 
-// indexed returns the elements that the next n indices of r refer to. They are in dst, unless it is
-// nil or the elements are to be converted.
+// indexed returns the elements of the next n indices of r, in dst if they need not be converted.
 func (p *page) indexed(dst []byte, r runs, n int) ([]byte, error) {
 	d, size := p.dictionary, p.dictionary.size
 	if dst == nil || d.number != source.NoNumber {

@@ -41,8 +41,7 @@ type table struct {
 	buffers chan []byte // for files: a goroutine that decodes takes one
 }
 
-// Open opens the folder at path: it lists all files and reads the first one. The package comment
-// describes what it assumes about the folder. Errors name the folder or the file in it.
+// Open opens the folder at path: it lists all files and reads the first one. Errors name the file.
 func Open(path string, o source.ReadOptions) (source.Table, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
