@@ -37,10 +37,10 @@ type ReadOptions struct {
 	// Classes are the class names for files that have names in place of labels. nil: such names are
 	// errors in tables, and class folders are numbered in the order of names, with a warning.
 	Classes []string
-	// Folders maps the name of each class folder, of any split of a data set, to whether it has
-	// images. The class folders of all splits are numbered together, unless a split has its labels
-	// in a file, as schema.ClassesFile tells. If it is nil, only those of the input are numbered.
+	// Folders maps the class folders of all splits to whether they have images: they are numbered
+	// together, unless a split has schema.ClassesFile. nil: those of the input are all.
 	Folders map[string]bool
+	Alone   string // if Folders has splits that are not read, but must not change numbers: the folder of all
 	Beside  string // a file, from the folder, that may have labels of all splits, or ""
 }
 

@@ -32,6 +32,20 @@ func Find(files source.Files, path string) (tables []Table, err error) {
 	}
 	if info.IsDir() {
 		tables, _, err = folder(files, path, true)
+		if len(tables) == 1 && splitOf(dataset.FolderName(path)) != "" &&
+			schema.LabelsByNumber(slices.Collect(maps.Keys(tables[0].folders))) == nil { // else labels are numbers
+			splits, above := []Table{tables[0]}, source.Under(path, "..")
+			entries, _ := files.ReadDir(above, 0) // without permission, there are none
+			for _, e := range entries {
+				if !e.Type().IsRegular() && splitOf(e.Name()) != "" {
+					found, _, _ := folder(files, source.Under(above, e.Name()), false) // errors are of other data
+					splits = append(splits, found...)
+				}
+			}
+			if all := numberTogether(files, splits)[0]; all.unlisted == nil {
+				tables[0].folders, tables[0].alone = all.folders, above
+			}
+		}
 	} else {
 		tables, err = inFile(files, path)
 	}

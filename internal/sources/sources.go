@@ -40,8 +40,7 @@ var formats = map[string]Format{
 	"png": {Name: "png", Untyped: true, Images: true, open: png.Open}, // a folder, without an extension
 }
 
-// Stdin returns the table on standard input, an Arrow stream, which is detected from its content
-// and read from start to end. It returns none if r begins otherwise.
+// Stdin returns the table on standard input, an Arrow stream, or none if r begins otherwise.
 func Stdin(r *bufio.Reader) ([]Table, error) {
 	begin, err := r.Peek(len(arrow.Continuation))
 	if err == io.EOF || err == nil && string(begin) != arrow.Continuation {
@@ -62,6 +61,7 @@ type Table struct {
 	Arrays []string // names of those in a .npz file; nil for one without a name, as of a .npy file
 
 	folders  map[string]bool // class folders of all splits, see source.ReadOptions.Folders
+	alone    string          // see source.ReadOptions.Alone
 	beside   string          // see source.ReadOptions.Beside
 	unlisted error           // unless the classes are known, because the folders may be splits
 }
@@ -71,7 +71,7 @@ func (t Table) Open(o source.ReadOptions) (source.Table, error) {
 	if t.unlisted != nil && o.Classes == nil {
 		return nil, t.unlisted
 	}
-	o.Folders, o.Beside = t.folders, t.beside
+	o.Folders, o.Alone, o.Beside = t.folders, t.alone, t.beside
 	if len(t.Paths) == 1 {
 		return t.Format.open(t.Paths[0], o)
 	}

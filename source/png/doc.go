@@ -18,8 +18,8 @@
 //  3. The names of the folders, if all of them are numbers. It is an error if another split has its
 //     labels in a file and the caller knows no classes, as it is for rule 5.
 //  4. The positions of the folder names among the classes that the caller knows.
-//  5. The positions of the folder names, sorted, as in ImageFolder, over all splits, which a
-//     warning lists. Errors: no UTF-8, one folder or images, an empty one, other numbers or lists.
+//  5. The positions of the folder names, sorted, over all splits, which a warning lists. Errors: no
+//     UTF-8, one folder or images, an empty one, others for a split alone, other numbers or lists.
 //
 // Links that lead out of the folder are errors, and so are images that are no regular files, masks
 // beside images, and files or names, as of cat.0.png, that may have the labels of images with none.

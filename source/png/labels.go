@@ -86,18 +86,19 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	if err != nil {
 		return err
 	}
-	names := map[string]bool{} // of all splits, normalized because HFS+ has other forms of names
 	others := slices.DeleteFunc(slices.Collect(maps.Keys(o.Folders)), func(s string) bool { return !o.Folders[s] })
-	for _, folder := range append(others, t.folders...) {
-		names[norm.NFC.String(folder)] = true
+	names := schema.LabelsByName(others, t.folders)        // normalized, because HFS+ has other forms of names
+	all, isMoved := slices.Sorted(maps.Keys(names)), false // of all splits
+	if among := all; o.Alone != "" {
+		all = slices.Sorted(maps.Keys(schema.LabelsByName(t.folders)))
+		isMoved = !slices.Equal(all, among[:len(all)])
 	}
-	all := slices.Sorted(maps.Keys(names))
 	_, listed := o.Folders[schema.ClassesFile]
 	places, classes := schema.LabelsByNumber(all), o.Classes // labels by folder
 	empty := slices.DeleteFunc(t.empty, func(name string) bool {
 		files, _ := fs.Glob(t.root.FS(), name+"/[^.]*") // of a number; nothing is lost without any
 		isLost := schema.LabelsByNumber([]string{name}) != nil && files != nil
-		return names[norm.NFC.String(name)] || places != nil && !isLost
+		return names[norm.NFC.String(name)] != "" || places != nil && !isLost
 	})
 	if classes == nil {
 		classes = expected.Classes
@@ -128,6 +129,9 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 		}
 	case classes != nil:
 		places = schema.LabelsByName(schema.FolderNames(classes), classes)
+	case isMoved:
+		return fault.New(fault.Usage, "the class folders have other numbers among those of the other splits").
+			WithHint("read all: idxport convert %s -o OUT; or list these classes: --classes FILE", text.Path(o.Alone))
 	default:
 		if err := t.inOrder(all, o); err != nil {
 			return err
