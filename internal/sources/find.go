@@ -109,13 +109,14 @@ type listing struct {
 	idx     string          // the path of an IDX file, or ""
 	inner   string          // the path of a folder in it that has IDX files, or ""
 	unread  string          // the folder that tells that the table is not read, or ""
+	full    bool            // there may be more: listing all folders twice takes 1.5 times as long
 }
 
 // list lists dir and looks into its folders, or lists up to limit of its entries if limit > 0.
 func list(files source.Files, dir string, limit int) (l listing, err error) {
 	entries, err := files.ReadDir(dir, limit)
 	ours := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == schema.ClassesFile })
-	l.folders = map[string]bool{}
+	l.folders, l.full = map[string]bool{}, len(entries) == limit
 	for _, entry := range entries {
 		name, path, isFolder := entry.Name(), source.Under(dir, entry.Name()), entry.IsDir()
 		if entry.Type()&fs.ModeSymlink != 0 && name[0] != '.' {
@@ -133,7 +134,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			name[0] == '_' && !isFolder && (picture.KindByName(name) == "" || !cameraName().MatchString(name)):
 		case isFolder:
 			inner, failed := list(files, path, 1<<10) // there may be a million images
-			if inner.image == "" {
+			if inner.image == "" && inner.full {
 				inner, failed = list(files, path, -1) // after as many other files
 			}
 			err = errors.Join(err, failed)
