@@ -234,6 +234,9 @@ func (f Format) appendAny(dst, file []byte, from Format, kind string) ([]byte, e
 		}
 		return dst, nil
 	}
+	if grey, ok := m.(*image.Gray); ok && f.Channels == 1 && int64(len(grey.Pix)) == from.Size() { // not padded
+		return f.AppendScaled(dst, grey.Pix, from), nil // 1.3 times as fast as with draw
+	}
 	return f.AppendScaled(dst, from.draw(m, kind).Pix, Format{Width: from.Width, Height: from.Height, Channels: 4}), nil
 }
 

@@ -11,8 +11,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A Format describes the samples of a decoded picture. Describe sets all fields; a Format with the
-// exported fields alone is for pictures that are not converted.
+// A Format describes the samples of a picture, after it is converted if Describe returned it.
 type Format struct {
 	Width, Height int     // pixels, at least 1
 	Channels      int     // 1 (grey), 3 (red, green, blue) or 4 (and alpha)
@@ -37,8 +36,7 @@ func (f Format) DType() idx.DType { return map[int]idx.DType{8: idx.Uint8, 16: i
 // Size returns the number of bytes of a record.
 func (f Format) Size() int64 { return int64(f.Width) * int64(f.Height) * int64(f.Channels*f.Depth/8) }
 
-// MaxFile returns the largest size in bytes that is expected of the file of a picture: twice its
-// samples, and 4 MiB for texts, colour profiles and previews.
+// MaxFile returns the most bytes of a file: twice its samples, and 4 MiB for profiles and previews.
 func (f Format) MaxFile() int64 { return 2*max(f.Size(), f.options.Limit) + 4<<20 }
 
 // String describes the format: "28×28, 8-bit grey".
@@ -125,8 +123,7 @@ func KindByName(name string) string {
 
 const hintPNG = "-format png FILES, then remove the old ones (in a table: with what wrote it)" // both are read
 
-// Decoders returns the packages, and their versions, and the kernel of the scaler, on which the
-// pixels of some kinds of images depend once they are converted: "image/jpeg go1.26.0".
+// Decoders returns what the converted pixels of some kinds depend on, as "image/jpeg go1.26.0".
 func (o Options) Decoders(kinds ...string) (all []string) {
 	if slices.Contains(kinds, "WEBP") {
 		all = append(all, "golang.org/x/image/webp v0.48.0") // as in go.mod

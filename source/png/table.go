@@ -279,9 +279,8 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	return ctx.Err()
 }
 
-// Decode decodes the files of b in as many goroutines as there are workers, because a folder of
-// pictures that become small may be one batch; large ones in as many as there are processors. No
-// file is begun after an error, which is that of the first file that has one.
+// Decode decodes the files of b in as many goroutines as there are buffers, as a folder of small
+// pictures may be one batch. No file is begun after an error, that of the first file that has one.
 func (t *table) Decode(b *source.Raw) error {
 	b.Allocate(t.columns)
 	errs, size := make([]error, b.Rows), t.columns[0].RecordSize()
