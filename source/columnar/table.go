@@ -27,8 +27,8 @@ type File interface {
 // They are decoded when they are needed, by whichever goroutine needs them.
 type Chunk struct {
 	Entries int64
-	// Use calls f with n entries, from one on, in any number of goroutines. They are valid until f
-	// returns, and may be decoded into dst, which has room for them or is nil.
+	// Use calls f with n entries, of which from is the first. They are valid until f returns. They
+	// may be in dst, which has room for them or is nil. Many goroutines may call Use at once.
 	Use func(dst []byte, from, n int, f func(Values) error) error
 }
 

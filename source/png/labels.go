@@ -89,9 +89,9 @@ func (t *table) labelByFolder(expected source.Column, o source.ReadOptions) erro
 	others := slices.DeleteFunc(slices.Collect(maps.Keys(o.Folders)), func(s string) bool { return !o.Folders[s] })
 	names := schema.LabelsByName(others, t.folders)        // normalized, because HFS+ has other forms of names
 	all, isMoved := slices.Sorted(maps.Keys(names)), false // of all splits
-	if among := all; o.Alone != "" {
-		all = slices.Sorted(maps.Keys(schema.LabelsByName(t.folders)))
-		isMoved = !slices.Equal(all, among[:len(all)])
+	if o.Alone != "" {
+		alone := slices.Sorted(maps.Keys(schema.LabelsByName(t.folders)))
+		all, isMoved = alone, !slices.Equal(alone, all[:len(alone)])
 	}
 	_, listed := o.Folders[schema.ClassesFile]
 	places, classes := schema.LabelsByNumber(all), o.Classes // labels by folder
