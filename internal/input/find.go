@@ -125,8 +125,7 @@ func (o Options) findTables(ctx context.Context) (tables []sources.Table, err er
 			return nil, usagef("%s=%s is a table, which has names for its columns", arg.Name, arg.Path).
 				WithHint("leave out %s", text.Quote(arg.Name+"="))
 		case len(o.Args) > 1 && (len(found) > 1 || found != nil && arg.Path == source.Stdin):
-			return nil, usagef("%s: found %s, expected it to be given alone", shownPath(arg.Path),
-				text.Count(len(found), "table"))
+			return nil, usagef("%s: found %s, expected it alone", shownPath(arg.Path), text.Count(len(found), "table"))
 		}
 		tables = append(tables, found...)
 	}
@@ -351,7 +350,8 @@ func (o Options) namedSplits(splits []dataset.Split, together bool) ([]dataset.S
 	}
 	for _, asked := range o.Split {
 		if !slices.ContainsFunc(splits, func(s dataset.Split) bool { return s.IsCalled(asked) }) {
-			return nil, usagef("the inputs have no split %s", asked).WithHint("they have only %s", SplitNames(splits))
+			return nil, usagef("the inputs have no split %s", asked).
+				WithHint("they have %s; repeat --split for several", SplitNames(splits))
 		}
 	}
 	isOther := func(s dataset.Split) bool { return len(o.Split) > 0 && !slices.ContainsFunc(o.Split, s.IsCalled) }
