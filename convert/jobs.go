@@ -178,7 +178,9 @@ func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, 
 		first: cut.First, chosen: cut.Chosen}
 	names, label := source.Index(t.Columns(), schema.ClassName), j.schema.Label()
 	if r.Classes != "" && names >= 0 && label >= 0 && label != names && t.Columns()[names].Classes != nil {
-		return nil, usagef("--classes: found a label, and names in the column class").WithHint("choose with --columns")
+		columns := text.Quote(strings.Join(slices.Delete(source.Names(t.Columns()), names, names+1), ","))
+		return nil, usagef("--classes: found a label, and names in the column class").WithHint(
+			"choose with --columns %s or, for the names, class in place of %s", columns, t.Columns()[label].Name)
 	}
 	if r.ClassColumn && !raw {
 		err = addClassColumn(j.schema)
