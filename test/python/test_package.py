@@ -159,7 +159,8 @@ class Save(Case):
                     idxport.save(self.folder / name, x=np.asfortranarray(values), overwrite=True)
                     (found,) = idxport.load(self.folder / name).values()
                     np.testing.assert_array_equal(found, values)  # and of one shape
-        for taken in pd.Series([1, np.nan]).array, [pl.Series([np.nan])] * 2, [np.float32("nan")], np.uint8([255]).view("?"), pd.Series([*fashion()[0]]):
+        for taken in (pd.Series([1, np.nan]).array, [pl.Series([np.nan])] * 2, [np.float32("nan")], [np.asmatrix([1])], np.uint8([255]).view("?"),
+                      pd.Series([*fashion()[0]])):  # fmt: skip
             idxport.save(self.folder / "x.npy", x=taken, overwrite=True)
             np.testing.assert_array_equal(np.load(self.folder / "x.npy"), np.array([*taken]))  # NaN is a number
         records, tensors = np.arange(48, dtype="u1").reshape(4, 2, 6).tolist(), pa.fixed_shape_tensor(pa.uint8(), [6, 2], permutation=[1, 0])
@@ -170,6 +171,8 @@ class Save(Case):
                       pa.chunked_array([pa.ExtensionArray.from_storage(tensors, fixed)]), pd.DataFrame(records[0], dtype="Int16")):  # fmt: skip
             idxport.save(self.folder / "x.npy", x=lists, overwrite=True)
             self.assertEqual(np.load(self.folder / "x.npy").tolist(), records[0] if len(lists) == 2 else records[: len(lists)])
+        idxport.save(self.folder / "x.npy", x=pd.DataFrame({"a": pd.array([1, 2]), "b": [True, False], "c": [np.nan, 3]}), overwrite=True)
+        np.testing.assert_array_equal(np.load(self.folder / "x.npy"), [[1, 1, np.nan], [2, 0, 3]])
 
     def test_files(self) -> None:
         images, labels = fashion()
@@ -199,7 +202,7 @@ class Save(Case):
 
     def test_whole_or_absent(self) -> None:
         images, labels = fashion()
-        for said, more in (("^image: .*numbers.* 999$", {"label": labels[:-1]}), ("^label: row 0", {"label": labels + np.int64(2**40)}),
+        for said, more in (("^image: .*numbers.* 999$", {"label": labels[:-1]}), (r"^label: row 0.*\n.*truth values$", {"label": labels + np.int64(2**40)}),
                            (r"e\(-1, 28, 28\)$", {"image": images.reshape(-1, 784)}), ("^column.*\n.*names with classes$", {"classes": ["a"]})):  # fmt: skip
             with self.assertRaisesRegex(idxport.IdxError, said) as caught:
                 idxport.save(f"png={self.folder}/x", **{"image": images, "label": labels, **more})
@@ -213,8 +216,8 @@ class Save(Case):
         columns += [make(each) for make in types for each in (inner, [[1], None], [[1, 2], [3]], [[[1, 2]], [[3]]])]
         columns += [pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.int8(), [1]), pa.array([[1], [None]], pa.list_(pa.int8(), 1))), [labels, [0]]]
         columns += [pl.Series(inner, dtype=pl.Array(pl.Float32, (2, 1))), pd.Series([labels, np.ma.masked_equal([1, 2], 2)])]
-        others = [np.ma.masked, np.array({}), np.empty(0, "O"), np.array(["a"]), pl.Series([], dtype=pl.List(pl.Int8))]
-        for said, bad in *(("in row 1, expected", each) for each in columns), *(("an array of numbers", each) for each in others):
+        others = [np.ma.masked, np.array({}), np.empty(0, "O"), np.array(["a"]), pl.Series([], dtype=pl.List(pl.Int8)), [[[1], [2, 3]]]]
+        for said, bad in *(("in row 1, expected", each) for each in columns), *(("an array of numbers|row 0, expected one$", each) for each in others):
             self.assertRaisesRegex((TypeError, ValueError), f"label: .*{said}", idxport.save, "x.parquet", label=bad)
         for wrong in *({"classes": each} for each in (["a\nb"], ["a "], "ab", [b"a"], {"a": 0}, {"a"})), {"split": "../a"}, {"split": "a.b"}, {"a b": labels}:
             self.assertRaisesRegex(ValueError, "one line|letters", idxport.save, self.folder / "x.parquet", **{"label": labels, **wrong})

@@ -117,8 +117,8 @@ def _numbers(np: Any, column: str, values: Any) -> Any:
     if (missing := np.asarray(_missing(np, values))).ndim and missing.any():
         row = missing.reshape(len(values), -1).any(1).argmax()
         raise TypeError(f"{column}: found a missing value in row {row}, expected numbers: fill missing values in, or leave out their records")
-    if hasattr(values, "iloc") and values.ndim > 1 and not all(isinstance(each, np.dtype) for each in values.dtypes):
-        return np.stack([_numbers(np, column, each) for _, each in values.items()], 1)  # of types of pandas or Arrow
+    if hasattr(values, "iloc") and values.ndim > 1 and not all(isinstance(each, np.dtype) and each.kind in "iuf" for each in values.dtypes):
+        return np.stack([_numbers(np, column, each) for _, each in values.items()], 1)  # of types of pandas or Arrow, or truth values beside numbers
     if getattr(values, "dtype", None) == "O" and values.ndim and len(values):  # as pandas has images
         return _numbers(np, column, list(values))
     records, shape, expected = values, [], "expected one shape for all records, as that of row 0:"
@@ -133,7 +133,8 @@ def _numbers(np: Any, column: str, values: Any) -> Any:
     except ValueError:
         shapes = [np.asarray(each, "O").shape for each in values]
         row = next((i for i, each in enumerate(shapes) if each != shapes[0]), 0)
-        raise ValueError(f"{column}: found shape {shapes[row]} in row {row}, {expected} {shapes[0]}") from None
+        found = f"shape {shapes[row]} in row {row}, {expected} {shapes[0]}" if row else "lists of several lengths in row 0, expected one"
+        raise ValueError(f"{column}: found {found}") from None
     if array.dtype.kind not in "biuf" or not array.ndim:
         raise TypeError(f"{column}: found {array.dtype} of shape {array.shape}, expected an array of numbers, one or more for each record")
     array = array.astype("u1") if array.dtype == "?" else array  # whose bytes are 255 in images of PIL
@@ -173,7 +174,7 @@ def _missing(np: Any, values: Any) -> Any:
 _SPLITS = {"train", "test", "t10k", "validation", "valid", "val", "dev"}
 
 # What hints name that only convert has.
-_CONVERT = r'\b(columns|dataset|to|where)="|with columns$|files of one split'
+_CONVERT = r'\b(columns|dataset|to|where)="|with columns$|a dtype$|files of one split'
 
 # The types of IDX, by their names in NumPy.
 _CODES = {"u1": 8, "i1": 9, "i2": 11, "i4": 12, "f4": 13, "f8": 14}
