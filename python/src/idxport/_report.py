@@ -150,7 +150,7 @@ class Report:
     notes: list[str]
     warnings: list[str]
     unchanged: list[str] = field(default_factory=list)
-    verified: list[Verified] = field(default_factory=list)
+    verified: list[Verified] = field(default_factory=list)  # of verify; convert(verify=True) has its outputs, or fails
 
     def __repr__(self) -> str:
         done = [(each.path, each.rows) for each in self.outputs] + [(each.path, each.rows) for each in self.verified]
