@@ -276,7 +276,9 @@ class Scan(Case):
         asked = [each for run in lazy.call_args_list for each in run.args[0] if each.startswith(("--columns", "--where")) and each != "--columns=label"]
         self.assertEqual(asked, ["--where=label=3", *["--columns=label, image"] * 3])
         idxport.save(path := self.folder / "n-idx1-int", n=(values := np.arange(1 << 20, dtype="i4")))  # several batches
-        self.assertEqual(idxport.scan_polars(path).head(1 << 19).collect().to_series().to_list(), values[: 1 << 19].tolist())
+        self.assertEqual(idxport.scan_polars(path).head((1 << 19) + 1).collect().to_series().to_list(), values[: (1 << 19) + 1].tolist())
+        idxport.save(path := self.folder / "x.npy", x=np.float32([0.1, np.nan]))
+        self.assertEqual(len(idxport.scan_polars(f"x={path}").filter(pl.col("x").is_nan()).collect()), 1)
 
     def test_columns_that_are_made_of_others(self) -> None:
         labels, names = fashion()[1], idxport.load(FASHION, dataset="fashion-mnist", split="test").classes
@@ -344,6 +346,11 @@ class Scan(Case):
                 self.assertEqual(duckdb.sql("SELECT count(n) FROM stream").fetchall(), [(pa.table(stream).num_rows,)])
         idxport.save(self.folder / "n-idx1-ubyte", n=np.full(100_000, 300), overwrite=True)  # of another type
         self.assertRaisesRegex(idxport.IdxError, "scan described: found n: int32, expected n: uint8;", stream.reader, "n")
+        (program := self.folder / "program").touch(0o755)
+        program.write_text(f'#!/bin/sh\n{idxport.find_program()} "$@" 2>/dev/null | head -c $SIZE; kill -9 $$')
+        for size in "3", "20", "20000":  # in a head, in metadata and in a body
+            with unittest.mock.patch.dict(os.environ, IDXPORT=str(program), SIZE=size):
+                self.assertRaisesRegex(idxport.IdxError, "SIGKILL", lambda: idxport.scan_polars(FASHION, split="test").collect())
         for _stream in tables(path):  # DuckDB finds it by its name
             with self.assertRaisesRegex(duckdb.Error, "(?s)the data ends too early.*download"):
                 duckdb.sql("SELECT count(*) FROM _stream").fetchall()
