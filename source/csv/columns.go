@@ -176,7 +176,7 @@ func (t *table) arrange() error {
 		return fault.New(fault.Usage, "--label-column none is for files without names, but the first line has names")
 	case t.names != nil:
 		return t.group()
-	case like != t.count || o.Shape != nil || o.Label != "" || t.index > 0:
+	case like != t.count-t.index || o.Shape != nil || o.Label != "":
 		t.divide()
 	default:
 		scalars := func(a, b source.Column) int { return min(len(a.Shape), 1) - min(len(b.Shape), 1) }

@@ -59,7 +59,7 @@ func (t *table) observe() error {
 // first and the last field of the examined rows tell: odd ones are pixels or row numbers.
 func (t *table) checkLabel(first, last stats) error {
 	odd := func(s stats) bool { return s.fractions || s.min < 0 || s.max >= 100 || s.most == 1 && s.values > 10 }
-	like := func(s stats) bool { return s.texts == nil && !odd(s) && s.max > max(1, s.min) }   // a label
+	like := func(s stats) bool { return !odd(s) && s.max > max(1, s.min) }                     // a label
 	grey := first.min == first.max && first.min > 0 && first.max < 255 && last.max == 0        // as no corner is
 	spread := func(s stats) bool { return s.most*10 < s.values*9 }                             // unlike most pixels
 	dense := spread(last) && (float64(len(last.seen)) > last.max-last.min || last.values > 10) // without gaps
@@ -189,7 +189,7 @@ func (t *table) setType(f *fileColumn, tensors bool) *source.Omission {
 	switch d := t.options.DType; {
 	case f.first == 0 && len(t.fileColumns) > 1 && strings.TrimPrefix(f.Name, indexName) == "":
 		left.Type, left.Why = "index", "it has no name, and holds rising numbers, as row numbers are"
-		f.index = (s.rising || s.values == 0) && !s.fractions && s.texts == nil && (s.values > 1 || t.err != nil)
+		f.index = (s.rising || s.values == 0) && !s.fractions && s.texts == nil // choose compares later rows
 		if !f.index {
 			left.Why = "it has no name, and holds no row numbers, which would rise"
 			left.Err = fault.New(fault.Usage, "column 1 is not read: %s", left.Why).In(t.path).WithHint(hintIndex)
