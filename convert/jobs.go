@@ -182,7 +182,7 @@ func openJob(ctx context.Context, in *inputs, c chosenSplit, raw bool) (_ *job, 
 		return nil, usagef("--classes: found a label, and names in the column class").WithHint(
 			"choose with --columns %s or, for the names, class in place of %s", columns, t.Columns()[label].Name)
 	}
-	if r.ClassColumn && !raw {
+	if r.ClassColumn { // an IDX output has none, so none is raw
 		err = addClassColumn(j.schema)
 	}
 	return j, err
