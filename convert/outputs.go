@@ -164,6 +164,8 @@ func collision(t target, out *output, other *job) error {
 	switch {
 	case !out.shared() && out.path != Stdio && !strings.Contains(t.path, "{split}"):
 		return e.WithHint("write -o %s for one output per split", t.inserted("-{split}"))
+	case (other.split.whole != "" || out.job.split.whole != "") && other.base() == out.job.base():
+		return e.WithHint("choose another name for --holdout")
 	case other.split.Name == "":
 		return e.WithHint("give the files of one of them")
 	case other.split.whole != "":
@@ -315,7 +317,7 @@ func (out *output) columnFor(columns []source.Column) (int, error) {
 	switch {
 	case len(columns) == 1 && (i == 0 || anyName || !wrong):
 		return 0, nil
-	case i >= 0 && parsed.Role != dataset.Data && !parsed.Ambiguous && out.path != Stdio:
+	case i >= 0 && parsed.Role != dataset.Data && !parsed.Ambiguous:
 		return i, nil
 	}
 	return 0, usagef("%s holds one column and is not named after one of %s, those of %s", out.shownName(),
