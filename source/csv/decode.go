@@ -60,7 +60,7 @@ func (t *table) observe() error {
 func (t *table) checkLabel(first, last stats) error {
 	odd := func(s stats) bool { return s.fractions || s.min < 0 || s.max >= 100 || s.most == 1 && s.values > 10 }
 	like := func(s stats) bool { return !odd(s) && s.max > max(1, s.min) }                     // a label
-	grey := first.min == first.max && first.min > 0 && first.max < 255 && last.max == 0        // as no corner is
+	grey := first.min == first.max && first.min > 0 && last.max == 0                           // as no corner is
 	spread := func(s stats) bool { return s.most*10 < s.values*9 }                             // unlike most pixels
 	dense := spread(last) && (float64(len(last.seen)) > last.max-last.min || last.values > 10) // without gaps
 	doubtful := first.texts == nil && (odd(first) || !spread(first) && !grey || last.texts != nil ||
