@@ -31,8 +31,7 @@ type job struct {
 }
 
 func (j *job) title() string { return splitTitle(j.split.Split) }
-
-func (j *job) base() string { return cmp.Or(j.split.Name, j.split.Stem) }
+func (j *job) base() string  { return cmp.Or(j.split.Name, j.split.Stem) }
 
 // release closes the table and releases its memory. It may be called again.
 func (j *job) release() {

@@ -139,6 +139,7 @@ func (r *request) makes(match func(sinks.Format) bool) bool {
 
 // isColumnar reports whether f is Parquet or Arrow.
 func isColumnar(f sinks.Format) bool { return f.Codecs != nil }
+func isStdin(f dataset.File) bool    { return f.Path == Stdio }
 
 // knowsNames reports whether the names of labels in s are those of its data set: none were given.
 func (r *request) knowsNames(s dataset.Split, names []string) bool {

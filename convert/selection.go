@@ -94,8 +94,6 @@ func chooseRows(ctx context.Context, in *inputs) (chosen []chosenSplit, err erro
 	return chosen, nil
 }
 
-func isStdin(f dataset.File) bool { return f.Path == Stdio }
-
 // checkRereadable returns an error if a flag needs to read s again, and an input is read only once.
 func (r *request) checkRereadable(s dataset.Split) error {
 	if !(r.choice.Selects() || r.Verify || r.IfChanged) || !slices.ContainsFunc(s.Files, isStdin) {
