@@ -36,12 +36,12 @@ func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 			t.labels[name] = int64(i)
 		}
 	}
-	numbers, named, truths := true, false, true
+	isTruth := func(s string) bool { _, is := truthValues[strings.TrimSpace(s)]; return is }
+	numbers, named, truths := true, false, !slices.ContainsFunc(o.Classes, isTruth) // else the list decides
 	for _, text := range sample {
 		n, isNumber := wholeNumber(text)
 		_, isName := t.labels[strings.TrimSpace(text)]
-		_, isTruth := truthValues[strings.TrimSpace(text)]
-		numbers, named, truths = numbers && isNumber, named || isName, truths && isTruth
+		numbers, named, truths = numbers && isNumber, named || isName, truths && isTruth(text)
 		if n < 0 || n > math.MaxUint8 {
 			t.DType = idx.Int32
 		}

@@ -38,6 +38,7 @@ func TestTexts(t *testing.T) {
 		"an empty name in the list":     {[]string{"A", ""}, []string{"A", ""}, nil, `found the name ""`},
 		"truth values beside a list":    {[]string{" True", "FALSE", "false"}, digits, []int64{1, 0, 0}, ""},
 		"truth values of a list":        {[]string{"True", "False"}, []string{"True", "False"}, []int64{0, 1}, ""},
+		"truth values unlike a list":    {[]string{"true", "true"}, []string{"True"}, nil, "found names"},
 		"one truth value":               {[]string{"maybe", "true"}, nil, nil, "found names"},
 		"an empty name":                 {[]string{"cat", ""}, nil, nil, "found an empty text among names"},
 	} {
@@ -56,10 +57,9 @@ func TestTexts(t *testing.T) {
 		}
 		wide := slices.Min(c.want) < 0 || slices.Max(c.want) > math.MaxUint8
 		for i, text := range c.texts {
-			data := make([]byte, idx.Int32.Size())
-			bad, is := form.Put(data, text), form.DType
-			if n := Int(is, data, 0); bad != nil || n != c.want[i] || wide != (is == idx.Int32) {
-				t.Errorf("%s: %q: found %d of the type %v, %v, expected %d", name, text, n, is, bad, c.want[i])
+			b, d := make([]byte, idx.Int32.Size()), form.DType
+			if bad, n := form.Put(b, text), Int(d, b, 0); bad != nil || n != c.want[i] || wide != (d == idx.Int32) {
+				t.Errorf("%s: %q: found %d of the type %v, %v, expected %d", name, text, n, d, bad, c.want[i])
 			}
 		}
 	}
