@@ -70,8 +70,7 @@ func WithRows(t Table, rows int64) Table {
 // Project returns t with only the named columns, in the order of names, which must differ.
 func Project(t Table, names []string) (Table, error) {
 	all := t.Columns()
-	var columns []Column
-	var from []int
+	columns, from := []Column(nil), []int(nil)
 	for _, name := range names {
 		i := Index(all, name)
 		if i < 0 {

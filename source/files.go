@@ -46,7 +46,10 @@ func (l Local) Open(name string) (File, error) {
 		return nil, err
 	}
 	opened, err := f.Stat()
-	return &local{f, opened}, err
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &local{f, opened}, nil
 }
 
 type local struct {

@@ -129,12 +129,10 @@ func quotas(n int64, counts []int64) []int64 {
 		total += uint64(c)
 	}
 	for i, c := range counts {
-		if order[i] = i; c > 0 {
-			high, low := bits.Mul64(uint64(n), uint64(c))
-			share, rest := bits.Div64(high, low, total)
-			shares[i], lost[i] = int64(share), rest
-			left -= shares[i]
-		}
+		high, low := bits.Mul64(uint64(n), uint64(c))
+		share, rest := bits.Div64(high, low, max(total, 1)) // no rows are no shares
+		shares[i], lost[i], order[i] = int64(share), rest, i
+		left -= shares[i]
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lost[b], lost[a]) })
 	for _, i := range order[:left] {

@@ -19,6 +19,7 @@ type Texts struct {
 	DType  idx.DType
 	Names  []string         // by label; nil: the texts are numbers
 	labels map[string]int64 // of names, also of those that the texts are not; or truthValues
+	truths bool             // the texts are truthValues
 }
 
 var truthValues = map[string]int64{"false": 0, "False": 0, "FALSE": 0, "true": 1, "True": 1, "TRUE": 1}
@@ -55,7 +56,7 @@ func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 			t.DType = idx.Uint8
 		}
 	case !numbers && truths:
-		t.labels = truthValues
+		t.labels, t.truths = truthValues, true
 	case !numbers:
 		return nil, unknownNames(sample, o.Classes != nil)
 	case o.DType.Valid() && !o.DType.Float():
@@ -83,7 +84,7 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 	n, known := wholeNumber(text)
 	_, _, isNumber := ParseNumber([]byte(text), 64)
 	label, isName := t.labels[text]
-	if t.Names != nil || isName && !isNumber { // also a name after rows of numbers
+	if t.Names != nil || t.truths || isName && !isNumber { // also a name after rows of numbers
 		n, known = label, isName
 	}
 	least, most := t.DType.Limits()
@@ -95,6 +96,9 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 	case !known && t.Names != nil:
 		return fault.New(fault.Malformed, "found the name %q, expected the name of a class (%d known)",
 			text, len(t.labels)).WithHint("add the name to the file of --classes or, if it is empty, fill it in")
+	case !known && t.truths:
+		return fault.New(fault.Usage, "found %q, expected true or false, as before it", text).
+			WithHint("list all texts in the order of their numbers in a file for --classes, " + hintLeave)
 	case !known:
 		return fault.New(fault.Malformed, "found the text %q, expected a whole number, as before it", text).
 			WithHint("list all names, also those that are numbers, in a file for --classes, " + hintLeave)
@@ -171,8 +175,6 @@ func PutText(d idx.DType, dst, text []byte) (fits bool) {
 	if ok && integer && math.Abs(v) >= 1<<24 { // float32 holds all integers below this
 		ok = strconv.FormatFloat(math.Abs(v), 'f', 0, 64) == string(bytes.TrimLeft(text, "+-0"))
 	}
-	if ok {
-		Put(dst, d, v)
-	}
+	Put(dst, d, v)
 	return ok
 }
