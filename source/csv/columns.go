@@ -128,12 +128,12 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 // 0, 1, 2, … for columns without names, in any order, or again for each table that it joins, maybe
 // in quotes; it renames numbers of a row that occur again N.1, N.2, …; Spark appends other digits.
 func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtful bool) {
-	values, numbers, largest, last, seen := 0, 0, 0, -1, map[string]bool{}
+	values, numbers, largest, last, seen := 0, 0, 0, -1, map[string]int{}
 	joined, from1, integers, renamed, repeats := true, true, true, false, false
 	for field := range bytes.SplitSeq(row, []byte{t.comma}) {
 		text := strings.TrimSpace(t.plain.Replace(string(field)))
 		dot := max(strings.LastIndexByte(text, '.'), 0)
-		again := seen[text[:dot]] && strings.Trim(text[dot:], ".0123456789") == ""
+		again := seen[text[:dot]] > 0 && strings.Trim(text[dot:], ".0123456789") == ""
 		if !again && countNumbers([]byte(text)) == 0 {
 			words++
 			list := strings.HasPrefix(text, "[") && strings.Trim(text, "[]0123456789+-.,eE \n") == ""
@@ -148,14 +148,14 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 		largest, last, integers = max(largest, n), n, integers && strings.Trim(text, "0123456789") == ""
 		numbers++
 		from1 = from1 && text == strconv.Itoa(numbers)
-		renamed, repeats = renamed || again && text[dot:] == ".1", repeats || seen[text]
+		renamed, repeats = renamed || again && text[dot:] == ".1", repeats || seen[text] > 0
 		if len(seen) < 1<<12 {
-			seen[text] = true
+			seen[text]++
 		}
 	}
 	index := words == 1 && bytes.HasPrefix(bytes.TrimPrefix(row, []byte(indexName)), []byte{t.comma})
 	from0 := joined && largest == numbers-1
-	joined = from0 || joined && 2*largest >= numbers // else zeros and ones
+	joined = from0 || joined && 2*seen["0"] <= numbers // tables of two columns, on average: else zeros and ones
 	nameless = (words == 0 || index) && (joined || from1 || renamed)
 	if words > 0 { // a row may have texts, too
 		return words, nameless, values == words && !index || numbers == 1 || !from0 && !from1

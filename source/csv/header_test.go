@@ -48,14 +48,14 @@ func TestFirstLines(t *testing.T) {
 		{"what C prints for no number", "-nan,-nan(ind)\n1,2\n", nil, undecided, ""},
 		{"numbers with spaces in quotes", "\"7 \" \" 8\"\n\"9\" 1\n", nil, undecided, ""},
 		{"another form among bytes", "p0,p1,label\n1, 2,7\n", nil, "p:uint8[2] label:uint8[]", "\x01\x02"},
-		{"tables that pandas joined", "0,0,1,2,3\n7,1,2,3,4\n", nil, undecided, ""},
+		{"tables that pandas joined", "0,1,0,1\n7,1,2,3\n", nil, undecided, ""},
 		{"names of those, after row numbers", ",0,1,2,3,0\n0,7,6,7,8,250\n1,9,0,0,0,0\n", &yes,
 			"label:uint8[] image:uint8[2 2]", "\x07\x09"},
 		{"zeros and ones", "0,1,0,0,1,0\n1,1,0,1,0,0\n", nil, "data:uint8[6]", ""},
+		{"a name with #", "#a,b\n1,2\n", &yes, "#a:uint8[] b:uint8[]", "\x01"},
 		{"names that R quotes", "\"label\" \"a b\"\n5 7\n", nil, "label:uint8[] a b:uint8[]", "\x05"},
 		{"tabs among spaces", "3 0.5\n4 \t7 \t\n5\t8\n", nil, "data:float64[2]", ""},
 		{"an index without rows", ",label,p0\n", nil, "label:uint8[] p0:uint8[]", ""},
-		{"a name with #", "#a,b\n1,2\n", &yes, "#a:uint8[] b:uint8[]", "\x01"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			t.Parallel()
