@@ -12,8 +12,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// A derived table has other columns than the inner table, which it is made of. Part 0 of its batch
-// is the batch of the inner table.
+// A derived table has other columns than the inner one, whose batch is part 0 of its own.
 type derived struct {
 	Table
 	columns []Column

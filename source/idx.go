@@ -144,7 +144,9 @@ func (t *IDX) Read(ctx context.Context, b *Raw) error {
 
 // Decode swaps the bytes of the elements in place.
 func (t *IDX) Decode(b *Raw) error {
-	idx.SwapBytes(b.Columns[0], b.Columns[0], t.column.DType.Size())
+	if size := t.column.DType.Size(); size > 1 {
+		idx.SwapBytes(b.Columns[0], b.Columns[0], size)
+	}
 	return nil
 }
 

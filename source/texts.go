@@ -77,8 +77,7 @@ func wholeNumber(text string) (n int64, ok bool) {
 const HintType = "give a type of up to 32 bits with --dtype; below 2^53, cast it to float64; " + hintLeave
 const hintLeave = "or leave the column out with --columns"
 
-// Put stores the integer for text at the start of dst. If that is a number, and the name of another
-// label, only the user can tell what it is.
+// Put stores the integer for text in dst. It fails for a number that is the name of another label.
 func (t *Texts) Put(dst []byte, text string) *fault.Error {
 	text = strings.TrimSpace(text)
 	n, known := wholeNumber(text)
