@@ -126,10 +126,10 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 // looksNamed returns how many words row, the first line, has; whether its numbers name nothing, and
 // only the index before them may have a name; and whether row may be a header or not: pandas writes
 // 0, 1, 2, … for columns without names, in any order, or again for each table that it joins, maybe
-// in quotes; it renames numbers of a row that occur again N.1, N.2, …; Spark appends other digits.
+// in quotes; it renames numbers of a row that occur again N.1, …; years, too, follow each other.
 func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtful bool) {
 	values, numbers, largest, last, seen := 0, 0, 0, -1, map[string]int{}
-	joined, from1, integers, renamed, repeats := true, true, true, false, false
+	joined, ramp, integers, renamed, repeats := true, true, true, false, false
 	for field := range bytes.SplitSeq(row, []byte{t.comma}) {
 		text := strings.TrimSpace(t.plain.Replace(string(field)))
 		dot := max(strings.LastIndexByte(text, '.'), 0)
@@ -144,23 +144,24 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 			continue
 		}
 		n, _ := strconv.Atoi(text)
-		joined = joined && text == strconv.Itoa(n) && (n == 0 || n == last+1)
-		largest, last, integers = max(largest, n), n, integers && strings.Trim(text, "0123456789") == ""
 		numbers++
-		from1 = from1 && text == strconv.Itoa(numbers)
+		joined = joined && text == strconv.Itoa(n) && (n == 0 || n == last+1)
+		ramp = ramp && text == strconv.Itoa(n) && (numbers == 1 || n == last+1)
+		largest, last, integers = max(largest, n), n, integers && strings.Trim(text, "0123456789") == ""
 		renamed, repeats = renamed || again && text[dot:] == ".1", repeats || seen[text] > 0
 		if len(seen) < 1<<12 {
 			seen[text]++
 		}
 	}
 	index := words == 1 && bytes.HasPrefix(bytes.TrimPrefix(row, []byte(indexName)), []byte{t.comma})
-	from0 := joined && largest == numbers-1
+	from0, from1 := ramp && last == numbers-1, ramp && last == numbers
 	joined = from0 || joined && 2*seen["0"] <= numbers // tables of two columns, on average: else zeros and ones
 	nameless = (words == 0 || index) && (joined || from1 || renamed)
 	if words > 0 { // a row may have texts, too
 		return words, nameless, values == words && !index || numbers == 1 || !from0 && !from1
 	}
-	return 0, nameless, from0 || joined && t.options.Like == nil || from1 && numbers > 1 || // else values are compared
+	ramp = ramp && numbers > 3
+	return 0, nameless, from0 || (joined || ramp) && t.options.Like == nil || from1 && numbers > 1 || // else compared
 		!repeats && (renamed || quoted || integers && (numbers >= 64 || numbers > 3 && largest < numbers))
 }
 
