@@ -159,8 +159,8 @@ class Save(Case):
                     idxport.save(self.folder / name, x=np.asfortranarray(values), overwrite=True)
                     (found,) = idxport.load(self.folder / name).values()
                     np.testing.assert_array_equal(found, values)  # and of one shape
-        for taken in (pd.Series([1, np.nan]).array, [pl.Series([np.nan])] * 2, [np.float32("nan")], [np.ones((1, 1)).view(np.recarray)], np.uint8([255]).view("?"),
-                      pd.Series([*fashion()[0]])):  # fmt: skip
+        for taken in (pd.Series([1, np.nan]).array, [pl.Series([np.nan])] * 2, [np.float32("nan")], [np.ones((1, 1)).view(np.recarray)],
+                      np.uint8([255]).view("?"), pd.Series([*fashion()[0]])):  # fmt: skip
             idxport.save(self.folder / "x.npy", x=taken, overwrite=True)
             np.testing.assert_array_equal(np.load(self.folder / "x.npy"), np.array([*taken]))  # NaN is a number
         records, tensors = np.arange(48, dtype="u1").reshape(4, 2, 6).tolist(), pa.fixed_shape_tensor(pa.uint8(), [6, 2], permutation=[1, 0])
