@@ -139,9 +139,9 @@ func IsHidden(name string) bool { return hidden().MatchString(name) }
 
 // CompareNames compares names by the numbers in them: part-2 is before part-10.
 func CompareNames(a, b string) int {
+	leadingDigits := func(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 	for a != "" && b != "" {
-		m := len(a) - len(strings.TrimLeft(a, "0123456789")) // number of digits that it begins with
-		n := len(b) - len(strings.TrimLeft(b, "0123456789"))
+		m, n := leadingDigits(a), leadingDigits(b)
 		if m == 0 || n == 0 {
 			if a[0] != b[0] {
 				return cmp.Compare(a[0], b[0])
