@@ -132,7 +132,8 @@ class Load(Case):
             idxport.load(self.folder / "none")
         self.assertEqual((caught.exception.exit, caught.exception.code, caught.exception.path), (66, "no_input", str(self.folder / "none")))
         self.assertRaisesRegex(idxport.IdxError, 'rows=":1" the rows before', idxport.load, FASHION, split="test", columns=["label"], rows="1")
-        for hint, said in ("aws --profile x",) * 2, ("--columns x", 'columns="x"'), (r"-o csv='it'\''s a', or 'b'", """output="csv=it's a", or 'b'"""):
+        for hint, said in (("aws --profile x",) * 2, ("find . -o -name x",) * 2, ("--columns x", 'columns="x"'), ("-o x.png or", 'output="x.png" or'),
+                           ("--shuffle --rows -9: for", 'shuffle=True rows="-9:" for'), (r"-o x='it'\''s a', 'b'", """output="x=it's a", 'b'""")):  # fmt: skip
             self.assertEqual(idxport._program.in_python(hint), said)
         self.assertRaisesRegex(idxport.IdxError, "flag shufle\nhint: did you mean shuffle=True?", idxport.load, FASHION, split="test", shufle=True)
         self.assertRaisesRegex(idxport.IdxError, "give a list as split for several", idxport.scan, FASHION, split="validation")
@@ -394,8 +395,7 @@ class Reports(Case):
     """convert, verify and inspect."""
 
     def test_convert_and_verify(self) -> None:
-        out = self.folder / "out.parquet"
-        report = idxport.convert(FASHION, output=out, split="test")
+        report = idxport.convert(FASHION, output=(out := self.folder / "out.parquet"), split="test")
         self.assertEqual([(each.path, each.rows, each.bytes) for each in report.outputs], [(str(out), 1000, out.stat().st_size)])
         self.assertEqual([(each.column, each.dtype, each.shape) for each in report.inputs], [("image", "uint8", [28, 28]), ("label", "uint8", [])])
         self.assertEqual(idxport.verify(out, FASHION, split="test").verified[0].columns, ["image", "label"])
