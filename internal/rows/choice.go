@@ -179,7 +179,7 @@ func parseSpan(s string) (span, error) {
 			return span{}, e.WithHint(
 				"--rows %d:%d is this row alone, --rows :%[1]d the rows before it", first, first+1)
 		}
-		return span{}, e.WithHint("for example --rows 0:1000 for the first thousand, --rows -100: for the last hundred")
+		return span{}, e.WithHint("for example --rows 0:1000 for the first thousand, --rows '-9:' for the last nine")
 	}
 	return span{text: s, first: first, last: last, open: b == ""}, nil
 }

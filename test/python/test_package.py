@@ -133,7 +133,7 @@ class Load(Case):
         self.assertEqual((caught.exception.exit, caught.exception.code, caught.exception.path), (66, "no_input", str(self.folder / "none")))
         self.assertRaisesRegex(idxport.IdxError, 'rows=":1" the rows before', idxport.load, FASHION, split="test", columns=["label"], rows="1")
         for hint, said in (("aws --profile x",) * 2, ("find . -o -name x",) * 2, ("--columns x", 'columns="x"'), ("-o x.png or", 'output="x.png" or'),
-                           ("--shuffle --rows -9: for", 'shuffle=True rows="-9:" for'), (r"-o x='it'\''s a', 'b'", """output="x=it's a", 'b'""")):  # fmt: skip
+                           ("--shuffle --rows '-9:' for", 'shuffle=True rows="-9:" for'), (r"-o x='it'\''s', 'b'", """output="x=it's", 'b'""")):  # fmt: skip
             self.assertEqual(idxport._program.in_python(hint), said)
         self.assertRaisesRegex(idxport.IdxError, "flag shufle\nhint: did you mean shuffle=True?", idxport.load, FASHION, split="test", shufle=True)
         self.assertRaisesRegex(idxport.IdxError, "give a list as split for several", idxport.scan, FASHION, split="validation")

@@ -218,7 +218,7 @@ _BETWEEN = {"idxport", "nanoarrow", "pyarrow", "polars", "pandas", "duckdb"}
 # A flag in a message, and its value, if that is no word of the sentence.
 _IN = r"(?:[^\s,;)]|,(?=\w))*"
 _WORDS = r"(?:yes|none|no|false|train|test|validation|label|image|list|huggingface|pjreddie|out|csv|npy|parquet|png|NAME|FILE)\b"
-_VALUE = rf"-?\d*:\d*|(?:\w+=)?(?:'[^']*'|\"[^\"]*\")|\$\(\([^)]*\)\)[/\d]*|{_IN}[^a-z\s,;):.\"]{_IN}[^\s,;):.]|{_IN}[0-9/]"
+_VALUE = rf"(?:\w+=)?(?:'[^']*'|\"[^\"]*\")|\$\(\([^)]*\)\)[/\d]*|{_IN}[^a-z\s,;):.\"]{_IN}[^\s,;):.]|{_IN}[0-9/]"
 _VALUE += rf"|[a-z]+(?:,[a-z]+|(?:\.[a-z]+)+)|[\w-]+$|{_WORDS}"
 _FLAG = rf"(?<![\w-])(?:--([a-z][a-z-]*)|-o)(?:(?: (?!-[a-z-])|=)({_VALUE}))?"
 
