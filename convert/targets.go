@@ -158,7 +158,7 @@ func unknownExtension(arg, ext string) error {
 	f, codec, known := sinks.ByName(inner) // x.csv.bz2 and x.parquet.gz have known ones inside
 	advice := Alternative(ext)
 	switch {
-	case known && f.Compressible && codec == "none":
+	case f.Compressible && codec == "none":
 		advice = fmt.Sprintf("write -o %s or -o %s", text.Path(inner+".gz"), text.Path(inner+".zst"))
 	case known:
 		advice = fmt.Sprintf("write -o %s; --compression compresses Parquet and Arrow", text.Path(inner))
