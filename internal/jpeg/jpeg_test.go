@@ -67,10 +67,7 @@ func files(t testing.TB) map[string][]byte {
 
 func TestFilesOfLibjpeg(t *testing.T) {
 	for name, file := range files(t) {
-		channels := 3
-		if name == "grey.jpg" {
-			channels = 1
-		}
+		channels := map[bool]int{false: 3, true: 1}[name == "grey.jpg"]
 		if !check(t, file, image.Pt(45, 37), channels) {
 			t.Errorf("%s: left to image/jpeg", name)
 		}
@@ -113,10 +110,7 @@ func TestDamagedFiles(t *testing.T) {
 	for name, file := range files(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			channels := 3
-			if name == "grey.jpg" {
-				channels = 1
-			}
+			channels := map[bool]int{false: 3, true: 1}[name == "grey.jpg"]
 			for n := range file {
 				if check(t, file[:n], image.Pt(45, 37), channels) {
 					t.Errorf("cut at byte %d: taken", n)
@@ -158,6 +152,24 @@ func TestUnusedTables(t *testing.T) {
 	}
 }
 
+// TestVariants has segments that image/jpeg refuses, or that change what the samples mean, and
+// factors of the only component, which mean nothing.
+func TestVariants(t *testing.T) {
+	grey, rgb := files(t)["grey.jpg"], files(t)["2x2.jpg"][20:] // without JFIF's segment
+	frame := bytes.Index(grey, []byte("\xff\xc0"))
+	for name, file := range map[string][]byte{
+		"factors": slices.Concat(grey[:frame+11], []byte{0x22}, grey[frame+12:]),
+		"frames":  slices.Concat(grey[:frame+13], grey[frame:]),
+		"marker":  slices.Concat(grey[:2], []byte("\xff\x02\x00\x02"), grey[2:]),
+		"RGB":     slices.Concat(grey[:2], []byte("\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"), rgb),
+	} {
+		taken := check(t, file, image.Pt(45, 37), map[bool]int{false: 1, true: 3}[name == "RGB"])
+		if taken != (name == "factors") {
+			t.Errorf("%s: found taken %v", name, taken)
+		}
+	}
+}
+
 // TestLongNumbers has a block of the longest codes, 16 bits, with numbers of the size given. More
 // than 11 bits, which samples of 8 bits never need, are left to image/jpeg.
 func TestLongNumbers(t *testing.T) {
@@ -189,11 +201,7 @@ func FuzzAppend(f *testing.F) {
 		f.Add(file, uint8(45), uint8(37), name != "grey.jpg")
 	}
 	f.Fuzz(func(t *testing.T, file []byte, width, height uint8, rgb bool) {
-		channels := 1
-		if rgb {
-			channels = 3
-		}
-		check(t, file, image.Pt(int(width), int(height)), channels)
+		check(t, file, image.Pt(int(width), int(height)), map[bool]int{false: 1, true: 3}[rgb])
 	})
 }
 

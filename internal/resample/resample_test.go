@@ -34,9 +34,7 @@ func exact(pixels []float64, stride, from, to int) []float64 {
 				continue
 			}
 			for k, w := range weights {
-				if w != 0 {
-					scaled[at] += w / total * pixels[(at/stride/to*from+k)*stride+at%stride]
-				}
+				scaled[at] += w / total * pixels[(at/stride/to*from+k)*stride+at%stride]
 			}
 		}
 	}

@@ -38,19 +38,14 @@ func contents() map[string][]byte {
 // deflate compresses data, with a sync flush every flush bytes if that is positive.
 func deflate(data []byte, level, flush int) []byte {
 	var buf bytes.Buffer
-	w, err := flate.NewWriter(&buf, level)
-	if err != nil {
-		panic(err)
-	}
+	w, _ := flate.NewWriter(&buf, level) // nil, which panics, for a wrong level
 	for flush > 0 && len(data) > flush {
 		w.Write(data[:flush])
 		w.Flush()
 		data = data[flush:]
 	}
 	w.Write(data)
-	if err := w.Close(); err != nil {
-		panic(err) // a bytes.Buffer has no errors
-	}
+	w.Close() // a bytes.Buffer has no errors
 	return buf.Bytes()
 }
 
@@ -85,11 +80,7 @@ func dynamic(literals, distances []int) *bitWriter {
 	w := new(bitWriter).number(1, 1).number(2, 2)
 	w.number(len(literals)-257, 5).number(len(distances)-1, 5).number(19-4, 4)
 	for _, s := range lengthOrder {
-		n := 4
-		if s > 15 {
-			n = 0
-		}
-		w.number(n, 3)
+		w.number(map[bool]int{true: 4}[s <= 15], 3) // else 0
 	}
 	for _, n := range append(append([]int{}, literals...), distances...) {
 		w.code(fmt.Sprintf("%04b", n))
