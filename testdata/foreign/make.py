@@ -50,6 +50,14 @@ def types() -> None:
         pq.write_table(pa.table({"x": array}), f"{name}.parquet", compression="NONE")
         with pa.OSFile(f"{name}.arrow", "wb") as sink, pa.ipc.new_file(sink, pa.schema([("x", array.type)])) as writer:
             writer.write_table(pa.table({"x": array}))
+    values, index = ["a", "b", "c", "d"], pa.array([0, 1, 0, 1])
+    for name, array in {
+        "lists-of-texts": pa.array([values[:2], values[2:]]),
+        "dictionary-of-bytes": pa.DictionaryArray.from_arrays(index[:2], pa.array([b"a", b"b"])),
+        "lists-of-indices": pa.ListArray.from_arrays(pa.array([0, 2, 4], pa.int32()), pa.DictionaryArray.from_arrays(index, pa.array([7, 9], pa.uint8()))),
+    }.items():
+        with pa.OSFile(f"{name}.arrow", "wb") as sink, pa.ipc.new_file(sink, pa.schema([("x", array.type)])) as writer:
+            writer.write_table(pa.table({"x": array}))
     with duckdb.connect() as connection:
         connection.execute("COPY (SELECT INTERVAL 1 day AS x FROM range(2)) TO 'interval.parquet' (COMPRESSION uncompressed)")
     np.save("bool.npy", np.array([0, 1, 2, 1], "uint8").view("bool"))
