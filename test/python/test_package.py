@@ -412,7 +412,7 @@ class Reports(Case):
         self.assertEqual((file.whole, "truncated" in str(file.problem), "--salvage" in str(file.problem)), (False, True, False))
 
     def test_warnings(self) -> None:
-        for use in idxport.load, lambda *inputs, **options: pl.DataFrame(idxport.scan(*inputs, **options)):
+        for use in idxport.load, lambda *a, **b: pl.DataFrame(idxport.scan(*a, **b)), lambda *a, **b: idxport.scan(*a, **b).reader().read_pandas():
             with self.assertWarnsRegex(idxport.IdxWarning, "none of its 1,000 rows") as warned:
                 found = eval('use(FASHION, split="test", rows="0:0")', {"use": use, "FASHION": FASHION})  # a module without a name
             self.assertEqual((found["label"].shape, warned.filename), ((0,), "<string>" if use is idxport.load else __file__))

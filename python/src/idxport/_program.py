@@ -308,7 +308,7 @@ def _absolute(path: Path) -> str:
 
 def query(inputs: Sequence[Path], options: dict[str, Option], columns: Sequence[str] | None = None, where: Sequence[str] = ()) -> list[str]:
     """The command line of a run that writes columns and rows that meet conditions, by default all, as an Arrow stream."""
-    options = dict(**{"layout": "list", **options}, output="arrows=-")  # a TypeError if an output is given
+    options = dict(**options, output="arrows=-")  # a TypeError if an output is given
     if columns is not None:
         options["columns"] = columns
     given = options.get("where")
