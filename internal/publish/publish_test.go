@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,6 +63,8 @@ func TestPrepareRefuses(t *testing.T) {
 		"an input through a link":   {tree{"x": "", "link": "-> x"}, file, "link", overlaps},
 		"a hard link of an input":   {tree{"in": "", "x": "= in"}, file, "in", overlaps},
 		"holds an input":            {tree{"x/a/in": ""}, folder, "x/a/in", overlaps},
+		"a folder, an input":        {tree{"x/f": ""}, file, "x", overlaps},
+		"a file, an input":          {tree{"x": ""}, folder, "x", overlaps},
 		"holds one below a link":    {tree{"x/a/in": "", "link": "-> x/a"}, folder, "link/in", overlaps},
 		"in an input folder":        {tree{image: ""}, at(image), "in", overlaps},
 		"new in an input folder":    {tree{image: ""}, at("in/0/b.png"), "in", overlaps},
@@ -88,11 +91,8 @@ func TestPrepareRefuses(t *testing.T) {
 					targets[i].Path = dir + "/" + p
 				}
 			}
-			o := Options{Overwrite: true}
-			if c.input != "" {
-				o.Inputs = []string{filepath.Join(dir, c.input)}
-			}
-			_, err := Prepare(targets, o)
+			inputs := []string{filepath.Join(dir, cmp.Or(c.input, "none"))}
+			_, err := Prepare(targets, Options{Overwrite: true, Inputs: inputs})
 			refuses(t, err, fault.Refused, c.says)
 			holds(t, dir, before)
 		})

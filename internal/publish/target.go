@@ -206,6 +206,14 @@ func refuseNames(path string) error {
 // inside an input, whatever its spelling, or another output; others are those before it.
 func (out *output) refuse(inputs []string, others []*output) error {
 	folder, isDir := out.target.Folder, out.info != nil && out.info.IsDir()
+	const overlaps = "it is, contains or is inside the "
+	for _, input := range inputs {
+		real, _ := filepath.EvalSymlinks(input) // "" after an error, where nothing is
+		info, err := os.Stat(real)
+		if err == nil && !out.direct && (isAbove(out.info, real) || info.IsDir() && isAbove(info, out.real)) {
+			return refusal(overlaps+"input "+input, "name a new file or folder outside it")
+		}
+	}
 	switch {
 	case out.direct && (folder || out.info.Mode()&fs.ModeSocket != 0):
 		return refusal("it is a device, FIFO or socket", "name a new file or folder")
@@ -217,14 +225,6 @@ func (out *output) refuse(inputs []string, others []*output) error {
 		return refusal("it is a file, expected a folder", "delete it, or choose another name")
 	case isDir && isAbove(out.info, "."):
 		return refusal("it is the current folder, or contains it", "name a new folder inside it")
-	}
-	const overlaps = "it is, contains or is inside the "
-	for _, input := range inputs {
-		real, _ := filepath.EvalSymlinks(input) // "" after an error, where nothing is
-		info, err := os.Stat(real)
-		if err == nil && (isAbove(out.info, real) || info.IsDir() && isAbove(info, out.real)) {
-			return refusal(overlaps+"input "+input, "name a new file or folder outside it")
-		}
 	}
 	isIn := func(a, b *output) bool {
 		return a.real == b.real || b.target.Folder && strings.HasPrefix(a.real, b.real+string(filepath.Separator))
