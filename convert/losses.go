@@ -20,8 +20,9 @@ import (
 
 // checkStaying returns an error if outputs carry the name of their split, column or part, and an
 // old one would stay beside them, or beside a folder above them, that belongs to them, as
-// [output.owns] tells. Not checked are paths of the user, objects, and folders of the Hub.
-func checkStaying(ctx context.Context, r *request, outputs []*output) error {
+// [output.owns] tells. Not checked are paths of the user, objects, and folders of the Hub. If it is
+// one of the inputs, no hint says to delete it.
+func checkStaying(ctx context.Context, r *request, outputs []*output, inputs []string) error {
 	for _, out := range outputs {
 		if !out.perName || out.shared() || text.IsURL(out.path) {
 			continue
@@ -35,10 +36,15 @@ func checkStaying(ctx context.Context, r *request, outputs []*output) error {
 				name := cmp.Or(inPlaceOf(base, filepath.Base(named), e.Name()), base) // of another split, or this one
 				path := beside + strings.ReplaceAll(below, base, name)
 				isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
-				if _, err := os.Lstat(path); err != nil || slices.ContainsFunc(outputs, isMade) {
+				old, err := os.Lstat(path)
+				if err != nil || slices.ContainsFunc(outputs, isMade) {
 					continue
 				}
+				isOld := func(input string) bool { info, _ := os.Lstat(input); return os.SameFile(info, old) }
 				if advice := out.owns(ctx, r, named, beside, path); advice != "" {
+					if slices.ContainsFunc(inputs, isOld) {
+						advice = "write to another folder than that of the input"
+					}
 					return fault.New(fault.Malformed, "this run does not make %s, which would stay beside it", path).
 						In(out.path).WithHint("%s %s", advice, text.Path(path))
 				}
@@ -93,8 +99,7 @@ func (out *output) owns(ctx context.Context, r *request, named, beside, path str
 		return "add its column to --columns, or delete"
 	case samePrefix && sameRole && own.Split != "" && split != own.Split && split != "" && len(r.Split) == 0:
 		return "complete the inputs, choose with --split, or delete"
-	case sameRole && own.Split == "" && other.Split != "" && other.Prefix == own.Prefix, // a split of this table
-		isWhole:
+	case isWhole, sameRole && own.Split == "" && other.Split != "" && other.Prefix == own.Prefix: // its split
 		return "write to another folder, or delete"
 	}
 	return ""

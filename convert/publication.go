@@ -2,7 +2,6 @@ package convert
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -86,9 +85,7 @@ func prepare(ctx context.Context, r *request, outputs []*output, inputs []string
 		switch {
 		case out.path == Stdio:
 			to.writer = &sink.Appender{Writer: r.Stdout}
-			if err = checkStandardOutput(r.Stdout, out.format, others); err != nil {
-				err = fmt.Errorf("%s: %w", out.shownName(), err)
-			}
+			err = fault.In(out.shownName(), checkStandardOutput(r.Stdout, out.format, others))
 		case text.IsURL(out.path) && slices.Contains(inputs, out.path):
 			err = fault.New(fault.Refused, "refused: it is an input").In(out.path)
 		case text.IsURL(out.path):

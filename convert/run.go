@@ -62,7 +62,7 @@ func runJobs(ctx context.Context, in *inputs, jobs []*job) error {
 			return err
 		}
 	}
-	if err := checkStaying(ctx, r, outputs); err != nil {
+	if err := checkStaying(ctx, r, outputs, in.paths()); err != nil {
 		return err
 	}
 	p, err := prepare(ctx, r, outputs, in.paths(), key)

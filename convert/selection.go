@@ -99,9 +99,8 @@ func (r *request) checkRereadable(s dataset.Split) error {
 	if !(r.choice.Selects() || r.Verify || r.IfChanged) || !slices.ContainsFunc(s.Files, isStdin) {
 		return nil
 	}
-	const flags = "--where, --holdout, --shuffle, --verify and --if-changed"
-	return usagef("standard input can be read only once, but %s read it again", flags).
-		WithHint("leave out these flags, or give a file")
+	return usagef("standard input can be read only once, but %s read it again",
+		"--where, --holdout, --shuffle, --verify and --if-changed").WithHint("leave out these flags, or give a file")
 }
 
 // neededFiles returns the files of s that hold the wanted columns, if each has its own, or all.
@@ -147,12 +146,11 @@ func (in *inputs) selectRows(ctx context.Context, s dataset.Split) (chosen []cho
 	holdsOut := len(r.Holdout) > 0 && (s.Name == "train" || len(in.set.Splits) == 1)
 	from := rows.Split{Name: cmp.Or(s.Name, "train"), Table: integerLabels(r, t), HoldOut: holdsOut}
 	if in.set.IDX() {
-		isOther := func(f dataset.File) bool {
-			return f.Role != dataset.Label && f.Header.RecordSize() != int64(f.Header.DType.Size())
-		}
 		from.Numbers = func() (source.Table, error) {
 			numbers := s // the labels, and other files of one number in each row
-			numbers.Files = slices.DeleteFunc(slices.Clone(s.Files), isOther)
+			numbers.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool {
+				return f.Role != dataset.Label && f.Header.RecordSize() != int64(f.Header.DType.Size())
+			})
 			t, err := in.set.Open(ctx, numbers, nil, false)
 			if err != nil {
 				return nil, err
