@@ -92,7 +92,7 @@ func openAll(ctx context.Context, o Options, report *Report) (in *inputs, jobs [
 // checkTogether returns an error if one run cannot write a and b, or may have misread one of them.
 func (r *request) checkTogether(a, b *job) error {
 	if b.split.Name != "" && strings.EqualFold(a.split.Name, b.split.Name) { // so files may have one name
-		hint := "rename one; name shards part-0, part-1, …; or join columns of CSV: paste -d, y.csv x.csv >all.csv"
+		hint := "give or rename one; name shards part-0, …; or join columns of CSV: paste -d, y.csv x.csv >all.csv"
 		if a.split.whole != "" || b.split.whole != "" {
 			hint = "choose another name for --holdout"
 		}

@@ -35,8 +35,8 @@ func Join(shortest bool, tables ...Table) (Table, error) {
 	for _, t := range tables {
 		for _, c := range t.Columns() {
 			if i := Index(j.columns, c.Name); i >= 0 {
-				return nil, fault.New(fault.Usage, "two columns have the same name: %q is in %s and in %s",
-					c.Name, j.columns[i].Origin, c.Origin).WithHint("give the files or folder of one table")
+				return nil, fault.New(fault.Usage, "two columns have the same name: %q is in %s and in %s", c.Name,
+					j.columns[i].Origin, c.Origin).WithHint("give the files of one table, or name them all: NAME=FILE")
 			}
 			j.columns = append(j.columns, c)
 		}
