@@ -122,17 +122,18 @@ func (f finder) checkApart(all []candidate) error {
 			a, _ := f.header(other.path) // without dimensions if it cannot be read
 			b, _ := f.header(c.path)
 			if len(a.Dims)*len(b.Dims) > 0 && a.Records() == b.Records() && len(a.Dims) != len(b.Dims) {
-				return ErrApart(other.path, c.path, f.mayLabel)
+				return ErrApart(other.path, c.path, false, f.mayLabel)
 			}
 		}
 	}
 	return nil
 }
 
-// ErrApart returns the error for files that may be columns of one table, the labels by mayLabel.
-func ErrApart(a, b string, mayLabel func(path string) bool) error {
+// ErrApart returns the error for a and b, or among more files, that may be columns of one table.
+func ErrApart(a, b string, more bool, mayLabel func(path string) bool) error {
+	columns := map[bool]string{false: named(a, b, mayLabel), true: "NAME=FILE NAME=FILE"}[more]
 	return fault.New(fault.Usage, "%s and %s may be two tables or columns of one: their names do not tell", a, b).
-		WithHint("give one at a time, or name all columns: %s", named(a, b, mayLabel))
+		WithHint("give one at a time, or name all columns: %s", columns)
 }
 
 // checkSplits requires every requested split to exist.
@@ -337,7 +338,6 @@ func FolderName(dir string) string {
 // file that is decompressed beside its archive, as torchvision keeps both, or downloaded twice. It
 // ignores those that are damaged, such as interrupted downloads.
 func (f finder) choose(files []candidate) (chosen File, notes []string, err error) {
-	// QMNIST's extended labels include the plain ones.
 	isExtended := func(c candidate) bool { return c.name.Dataset == "qmnist" && c.name.Format == "idx2-int" }
 	if less := slices.DeleteFunc(slices.Clone(files), isExtended); len(less) > 0 && len(less) < len(files) {
 		files = slices.DeleteFunc(files, func(c candidate) bool { return !isExtended(c) })

@@ -55,8 +55,7 @@ func Find(ctx context.Context, o Options, damaged bool) (*Set, error) {
 	return in, err
 }
 
-// A prober implements dataset.Prober. It opens files with the options that they will be read with,
-// but in the dimensions of their headers.
+// A prober implements dataset.Prober: it opens files as they will be read, but in their dimensions.
 type prober struct {
 	ctx     context.Context
 	options source.Options
@@ -257,7 +256,7 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 		hasRole := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Role != dataset.Data })
 		a, b := s.Files[0].Path, s.Files[len(s.Files)-1].Path
 		if folder && a != b && !hasRole {
-			return dataset.ErrApart(a, b, dataset.IsCalledY)
+			return dataset.ErrApart(a, b, len(s.Files) > 2, dataset.IsCalledY)
 		}
 		for i, f := range s.Files {
 			own, dir, above := dataset.ParseName(bare(f.Path)), source.Above(f.Path), ""
@@ -267,6 +266,10 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 			_, rest, _ := dataset.CutSplit(own.Stem)
 			if s.Name == "" {
 				rest = strings.TrimPrefix(own.Stem, s.Stem+"-")
+			}
+			isBeside := func(f dataset.File) bool { return strings.HasPrefix(source.Base(f.Path), own.Stem+"-") }
+			if slices.ContainsFunc(s.Files, isBeside) { // mnist-label.npy beside mnist.npy, as outputs are called
+				rest = ""
 			}
 			if len(s.Files) > 1 && f.Name == dataset.Data.String() && f.Array == "" {
 				s.Files[i].Name = cmp.Or(own.ColumnOf(dataset.ParseName(bare(a))), rest, above, f.Name)

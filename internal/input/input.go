@@ -51,8 +51,7 @@ func (o Options) idxOptions(ctx context.Context, salvage bool) source.Options {
 	return source.Options{MaxRecordSize: o.MaxRecordBytes, Salvage: salvage, Files: o.Storage.Files(ctx)}
 }
 
-// A Set is the splits that the arguments hold. Their tables can be opened any number of times,
-// except those on standard input.
+// A Set is the splits of the arguments. Tables can be opened again, except one on standard input.
 type Set struct {
 	Options
 	Splits  []dataset.Split

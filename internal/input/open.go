@@ -99,9 +99,8 @@ func (in *Set) openTable(ctx context.Context, f dataset.File, columns []string) 
 	}
 	t := in.shaped(opened, f.Path)
 	found, about := slices.Clone(t.Columns()), source.About(t)
-	label := slices.IndexFunc(found, func(c source.Column) bool {
-		return c.Name == dataset.Label.String() && c.Elements() == 1
-	})
+	isLabel := func(c source.Column) bool { return c.Name == dataset.Label.String() && c.Elements() == 1 }
+	label := slices.IndexFunc(found, isLabel)
 	chosen, ofLabel := in.labelIn(found), read.Classes // or nil
 	for i, c := range found {
 		// Names are for the label, unless another is chosen, or others have texts that are names.
@@ -291,8 +290,7 @@ func datasetClasses(name string) []string {
 	return d.Classes
 }
 
-// Project returns t with only the named columns, or with all if columns is nil. It fails if one of
-// them cannot be read.
+// Project returns t with only the named columns, nil for all, or the error of one of them.
 func Project(t source.Table, columns []string) (source.Table, error) {
 	for _, c := range source.About(t).Omitted {
 		if c.Err != nil && (columns == nil || slices.Contains(columns, c.Column)) {
