@@ -316,7 +316,7 @@ func splitsInside(t sources.Table, alone dataset.Split) (splits []dataset.Split,
 		parsed := parse(name)
 		file := dataset.File{Path: alone.Files[0].Path, Role: dataset.Data, Name: name, Array: name}
 		if split, rest, _ := dataset.CutSplit(name); named {
-			parsed.Split, file.Name = cmp.Or(parsed.Split, split), cmp.Or(rest, name)
+			parsed.Split, file.Name = cmp.Or(parsed.Split, split), cmp.Or(rest, dataset.Data.String())
 		}
 		if parsed.Role != dataset.Data && parsed.Prefix == "" && !parsed.Ambiguous {
 			file.Role, file.Name = parsed.Role, parsed.Role.String()

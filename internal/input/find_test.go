@@ -40,7 +40,7 @@ func TestSplitsInside(t *testing.T) {
 		"x_train dev_x a_dev_b":      "train: image image x_train; dev: image image dev_x, a_b data a_dev_b; ",
 		"valid_x y_valid":            "valid: image image valid_x, label label y_valid; ",
 		"images labels valid_mask":   "mnist: image image images, label label labels, valid_mask data valid_mask; ",
-		"val_x val_y":                "val: image image val_x, label label val_y; ",
+		"val_x val_y train":          "val: image image val_x, label label val_y; train: data data train; ",
 		"label_set labels images":    "mnist: label_set data label_set, label label labels, image image images; ",
 		"x y":                        "mnist: x data x, y data y; ",
 		"arr_0 arr_1":                "mnist: arr_0 data arr_0, arr_1 data arr_1; ",
