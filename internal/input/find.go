@@ -253,11 +253,12 @@ func parseNames(tables []sources.Table) (names []dataset.Name) {
 func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 	bare := strings.NewReplacer(".npy", "", ".npz", "").Replace
 	for _, s := range splits {
-		hasRole := slices.ContainsFunc(s.Files, func(f dataset.File) bool { return f.Role != dataset.Data })
+		known := slices.IndexFunc(s.Files, func(f dataset.File) bool { return f.Role != dataset.Data }) // or −1
 		a, b := s.Files[0].Path, s.Files[len(s.Files)-1].Path
-		if folder && a != b && !hasRole {
+		if folder && a != b && known < 0 {
 			return dataset.ErrApart(a, b, len(s.Files) > 2, dataset.IsCalledY)
 		}
+		other := dataset.ParseName(bare(s.Files[max(0, known)].Path))
 		for i, f := range s.Files {
 			own, dir, above := dataset.ParseName(bare(f.Path)), source.Above(f.Path), ""
 			if folder && dir != source.Above(source.Under(o.Args[0].Path, "x")) {
@@ -267,12 +268,11 @@ func (o Options) nameColumns(splits []dataset.Split, folder bool) error {
 			if s.Name == "" {
 				rest = strings.TrimPrefix(own.Stem, s.Stem+"-")
 			}
-			isBeside := func(f dataset.File) bool { return strings.HasPrefix(source.Base(f.Path), own.Stem+"-") }
-			if slices.ContainsFunc(s.Files, isBeside) { // mnist-label.npy beside mnist.npy, as outputs are called
+			if known >= 0 && other.Prefix == own.Prefix { // mnist.npy beside mnist-label.npy
 				rest = ""
 			}
 			if len(s.Files) > 1 && f.Name == dataset.Data.String() && f.Array == "" {
-				s.Files[i].Name = cmp.Or(own.ColumnOf(dataset.ParseName(bare(a))), rest, above, f.Name)
+				s.Files[i].Name = cmp.Or(own.ColumnOf(other), rest, above, f.Name)
 			}
 		}
 		if len(o.Args) == 1 || s.Files[0].Array != "" { // otherwise columns are in the order of the arguments
