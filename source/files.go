@@ -65,7 +65,7 @@ func (l *local) ReadAt(p []byte, at int64) (int, error) { return l.checked(l.Fil
 func (l *local) checked(n int, err error) (int, error) {
 	now, statErr := l.Stat()
 	if statErr == nil && (now.Size() != l.opened.Size() || !now.ModTime().Equal(l.opened.ModTime())) {
-		return 0, fault.New(fault.Changed, "").WithHint("run again once nobody writes to it")
+		return 0, fault.ChangedIn("")
 	}
 	return n, err
 }

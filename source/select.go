@@ -141,7 +141,7 @@ func (f *filtered) Read(ctx context.Context, b *Raw) error {
 				err = f.Table.Decode(&f.raw)
 			}
 			if f.ended = err == io.EOF; f.ended && f.returned < f.s.Len() { // it had more rows before
-				return fault.Changed
+				return fault.ChangedIn(columns[0].Origin)
 			} else if err != nil && !f.ended {
 				return err
 			}

@@ -33,6 +33,11 @@ func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Row: -1, Offset: -1, Msg: fmt.Sprintf(format, args...)}
 }
 
+// ChangedIn returns the error for an input, at path or "", that changed while it was read.
+func ChangedIn(path string) *Error {
+	return New(Changed, "").In(path).WithHint("run again once nobody writes to it")
+}
+
 // Place returns err with the column, row and offset of its place, where it has none; "" and −1 are
 // unknown. It does not change err, which goroutines may share.
 func Place(err error, column string, row, offset int64) error {
@@ -74,7 +79,10 @@ func (e *Error) Because(err error) *Error { e.Err = err; return e }
 
 // Error returns the path, the position and the message, without the hint.
 func (e *Error) Error() string {
-	path, msg := cmp.Or(map[string]string{"-": "standard input"}[e.Path], e.Path), e.Msg
+	path, msg := e.Path, e.Msg
+	if path == "-" {
+		path = "standard input"
+	}
 	var where []string
 	if e.Column != "" {
 		where = append(where, "column "+e.Column)
@@ -186,10 +194,9 @@ func KindOf(err error) (kind Kind) {
 	for _, e := range All(err) {
 		kind = cmp.Or(kind, e.Kind)
 	}
-	bare, _ := errors.AsType[Kind](err)
 	code, isCall := errors.AsType[syscall.Errno](err)
 	_, isPath := errors.AsType[*fs.PathError](err)
-	switch kind = cmp.Or(kind, bare); {
+	switch {
 	case kind != "", err == nil:
 		return kind
 	case errors.Is(err, context.Canceled):

@@ -63,7 +63,6 @@ func TestKindOf(t *testing.T) {
 		fault.Permission: {fs.ErrPermission, syscall.EACCES, fmt.Errorf("x: %w", syscall.EROFS)},
 		fault.IO:         {syscall.EIO, syscall.ENOSPC, io.ErrShortWrite, &fs.PathError{Err: errors.New("odd")}},
 		fault.Canceled:   {fmt.Errorf("x: %w", context.Canceled)},
-		fault.Changed:    {fmt.Errorf("x: %w", fault.Changed)},
 		fault.Internal:   {errors.New("x"), &fault.Error{Err: errors.New("x")}},
 	} {
 		for _, err := range errs {

@@ -52,7 +52,7 @@ func (f files) Open(name string) (opened source.File, err error) {
 	version := opened.(interface{ ETag() string }).ETag()
 	if before, _ := f.storage.versions.LoadOrStore(name, version); before != version {
 		_ = opened.Close() // read-only: an error does not matter
-		return nil, fault.New(fault.Changed, "").In(name).WithHint("run again once nobody writes to it")
+		return nil, fault.ChangedIn(name)
 	}
 	return opened, nil
 }

@@ -114,7 +114,7 @@ func (c Choice) scan(ctx context.Context, in Split) (found scanned, err error) {
 		return nil
 	})
 	if err == nil && found.rows.TableRows != whole.Rows() {
-		err = fault.In(columns[0].Origin, fault.Changed)
+		err = fault.ChangedIn(columns[0].Origin)
 	}
 	found.sortStrata(labels)
 	return found, err

@@ -120,15 +120,8 @@ func mean(m image.RGBA64Image, x, y, n int) color.RGBA {
 // paletteIndex returns an entry of xterm's 256 colours that is near c. The cube from 16 on has the
 // levels 0, 95, 135, 175, 215 and 255; the greys from 232 on are 8, 18, … 238.
 func paletteIndex(c color.RGBA) int {
-	if c.R == c.G && c.G == c.B {
-		switch v := int(c.R); {
-		case v < 4:
-			return 16
-		case v > 246:
-			return 231
-		default:
-			return 232 + min(23, (max(v, 8)-3)/10)
-		}
+	if v := int(c.R); c.R == c.G && c.G == c.B && 4 <= v && v <= 246 { // else black or white, of the cube
+		return 232 + min(23, (max(v, 8)-3)/10)
 	}
 	level := func(v byte) int {
 		if v < 48 {

@@ -178,7 +178,7 @@ func (c *chain) current() (source.Table, error) {
 	}
 	c.table = t
 	if c.total >= 0 && t.Rows() != c.rows[c.passed] {
-		return nil, fault.In(path, fault.Changed)
+		return nil, fault.ChangedIn(path)
 	}
 	c.passed++
 	return t, c.check(path, t)

@@ -49,7 +49,7 @@ func OpenArray(path string, o source.ReadOptions) (source.Table, error) {
 		name := cmp.Or(o.Array, unnamed) + ".npy"
 		i := slices.IndexFunc(z.File, func(m *zip.File) bool { return m.Name == name })
 		if i < 0 {
-			return nil, fault.Changed // since Arrays listed it
+			return nil, fault.ChangedIn("") // since Arrays listed it
 		}
 		m := z.File[i]
 		z.File = nil // m refers to z: frees the memory of the other members

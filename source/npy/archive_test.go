@@ -40,7 +40,8 @@ func TestArchives(t *testing.T) {
 	if data, err := readAll(table, 10); err != nil || len(data) != 12 {
 		t.Errorf("found % x, error %v", data, err)
 	}
-	if _, err := OpenArray("testdata/stored.npz", source.ReadOptions{Array: "x"}); !errors.Is(err, fault.Changed) {
+	_, err := OpenArray("testdata/stored.npz", source.ReadOptions{Array: "x"})
+	if !errors.Is(err, fault.Changed) || fault.HintOf(err) == "" {
 		t.Errorf("found %v, expected that the archive has changed", err)
 	}
 }

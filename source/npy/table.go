@@ -79,7 +79,7 @@ func (t *table) Read(ctx context.Context, b *source.Raw) error {
 	rows := min(int64(b.Cap), t.Rows()-t.next)
 	if rows == 0 {
 		if _, err := io.ReadFull(t.r, make([]byte, 1)); err != io.EOF {
-			return fault.In(t.path, cmp.Or[error](err, fault.Changed))
+			return fault.In(t.path, cmp.Or[error](err, fault.ChangedIn("")))
 		}
 		return io.EOF
 	}
