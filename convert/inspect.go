@@ -136,15 +136,12 @@ func findAnyway(ctx context.Context, r *request) (in *inputs, swapped, err error
 	return &inputs{r, set}, swapped, nil
 }
 
-// describeFile returns what is known about a file before its columns are read.
+// describeFile returns what is known about a file before it is opened.
 func (in *inputs) describeFile(ctx context.Context, s dataset.Split, f dataset.File) *File {
 	file := &File{Path: f.Path, Split: s.Name, Role: f.Role.String(), Format: in.set.Table(f.Path).Format.Name,
 		Compression: compressed.Plain, FileBytes: -1, Dataset: s.DatasetName(), Evidence: s.Evidence}
 	if info, err := in.set.Storage.Files(ctx).Stat(f.Path); err == nil && f.Path != source.Stdin && !info.IsDir() {
 		file.FileBytes = info.Size()
-	}
-	if h := f.Header; len(h.Dims) > 0 { // it could be read
-		file.DType, file.Shape, file.PayloadBytes = h.DType.String(), h.Dims, h.PayloadSize()
 	}
 	return file
 }
@@ -153,16 +150,20 @@ func (in *inputs) describeFile(ctx context.Context, s dataset.Split, f dataset.F
 func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f dataset.File) error {
 	r := in.request
 	t, err := in.set.OpenFile(ctx, s, f, nil)
+	stored, isIDX := t.(*source.IDX) // nil after an error
+	if isIDX && err == nil {
+		f.Header = stored.Header() // also of standard input
+	}
+	if h := f.Header; len(h.Dims) > 0 { // it could be read, perhaps in a file that cannot be opened
+		file.DType, file.Shape, file.PayloadBytes = h.DType.String(), h.Dims, h.PayloadSize()
+	}
 	if err != nil {
 		return err
 	}
 	defer t.Close() // read-only: an error does not matter
 	file.ETag, file.Sequential = in.set.Storage.About(f.Path)
 	file.Compression = cmp.Or(source.About(t).Compression, compressed.Plain)
-	stored, isIDX := t.(*source.IDX)
 	if isIDX {
-		h := stored.Header() // also of standard input
-		file.DType, file.Shape, file.PayloadBytes = h.DType.String(), h.Dims, h.PayloadSize()
 		t = input.Labels(stored, s, f, false)
 	}
 	sc := schema.Of(t)

@@ -322,10 +322,9 @@ func addClassColumn(s *schema.Schema) error {
 		return usagef("--class-column: the classes of column %q have no names", c.Name).
 			WithHint("give the names with --classes FILE --label-column %s, or --dataset NAME", text.Quote(c.Name))
 	}
-	for _, c := range s.Columns { // many readers ignore case
-		if strings.EqualFold(c.Name, schema.ClassName) {
-			return usagef("--class-column: there is already a column %q", c.Name).WithHint(schema.HintName)
-		}
+	isTaken := func(c source.Column) bool { return strings.EqualFold(c.Name, schema.ClassName) } // as many readers do
+	if i := slices.IndexFunc(s.Columns, isTaken); i >= 0 {
+		return usagef("--class-column: there is already a column %q", s.Columns[i].Name).WithHint(schema.HintName)
 	}
 	s.Classes = schema.NewClasses(s, label)
 	return nil

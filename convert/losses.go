@@ -58,7 +58,6 @@ func checkStaying(ctx context.Context, r *request, outputs []*output, inputs []s
 // named and beside tell what path is: they are those of the output and path, or of folders above.
 func (out *output) owns(ctx context.Context, r *request, named, beside, path string) (advice string) {
 	f, _, _ := sinks.ByName(path)
-	sameFormat := f.Name == out.format.Name
 	isImages := f.Name == "" && out.format.Folder && namesFolder(path) // perhaps: it has no extension
 	_, part := r.choice.Parts()
 	otherPart := inPlaceOf(part, filepath.Base(named), filepath.Base(beside))
@@ -89,7 +88,7 @@ func (out *output) owns(ctx context.Context, r *request, named, beside, path str
 		return ""
 	case out.format.IsIDX && !out.single && filepath.Base(path) == list.fileName(out.writtenColumn()):
 		return "give --classes, or delete"
-	case !sameFormat && !isImages:
+	case f.Name != out.format.Name && !isImages:
 		return ""
 	case sameTable && sameRole && f.Name != "": // in another form, such as compressed or in parts
 		return "delete"

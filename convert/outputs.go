@@ -181,9 +181,9 @@ func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format
 	fill := strings.NewReplacer("{split}", j.base(), "{format}", f.Name, "{part}", part).Replace
 	path := fill(t.path)
 	out := &output{job: j, format: f, path: path, options: r.formatOptions(f)}
-	bare := f.OneColumn && t.named && path != Stdio && extension(path) == ""
-	if _, err := out.columnFor(j.table.Columns()); bare && err != nil { // no extension, and no name of a column
-		t.container = true
+	if f.OneColumn && t.named && path != Stdio && extension(path) == "" && !t.container {
+		_, unnamed := out.columnFor(j.table.Columns())
+		t.container = unnamed != nil // without an extension or the name of a column, it is a folder
 	}
 	out.perName = (parts > 1 || r.replaces()) && (t.container || path != t.path)
 	for dir := t.path; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {

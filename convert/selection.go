@@ -99,8 +99,8 @@ func (r *request) checkRereadable(s dataset.Split) error {
 	if !(r.choice.Selects() || r.Verify || r.IfChanged) || !slices.ContainsFunc(s.Files, isStdin) {
 		return nil
 	}
-	return usagef("standard input can be read only once, but %s read it again",
-		"--where, --holdout, --shuffle, --verify and --if-changed").WithHint("leave out these flags, or give a file")
+	return usagef("standard input can be read only once, but --where, --holdout, --shuffle, --verify and " +
+		"--if-changed read it again").WithHint("leave out these flags, or give a file")
 }
 
 // neededFiles returns the files of s that hold the wanted columns, if each has its own, or all.
@@ -182,10 +182,12 @@ func (in *inputs) selectRows(ctx context.Context, s dataset.Split) (chosen []cho
 // or a flag needs labels. (The layout huggingface needs integers only if they have names.)
 func integerLabels(r *request, t source.Table) source.Table {
 	i := source.Index(t.Columns(), dataset.Label.String())
-	needs := func(f sinks.Format) bool { return r.placesLabel(f) || r.isHub(f) && t.Columns()[i].Classes != nil }
-	if i < 0 || schema.Of(t).Label() >= 0 || !t.Columns()[i].Scalar() ||
-		!r.Stratify && !r.choice.ByClass() && !r.makes(needs) {
+	if i < 0 || schema.Of(t).Label() >= 0 || !t.Columns()[i].Scalar() {
 		return t
 	}
-	return source.Cast(t, i, idx.Int32, input.HintLabel)
+	needs := func(f sinks.Format) bool { return r.placesLabel(f) || r.isHub(f) && t.Columns()[i].Classes != nil }
+	if r.Stratify || r.choice.ByClass() || r.makes(needs) {
+		t = source.Cast(t, i, idx.Int32, input.HintLabel)
+	}
+	return t
 }

@@ -48,8 +48,8 @@ func compareTables(ctx context.Context, r *request, expected *job, found source.
 	if k.Values > 1 {
 		differences = append(differences, text.Count(k.Values, "value")+" in "+text.Count(k.Rows, "row")+" differ")
 	}
-	if err := both.Lengths; err != nil {
-		differences = append(differences, err.Error())
+	if both.Lengths != nil {
+		differences = append(differences, both.Lengths.Error())
 	}
 	if differences != nil {
 		return Verified{}, differ(c.path(origin), differences...)
