@@ -40,8 +40,7 @@ func openChain(found Table, o source.ReadOptions) (source.Table, error) {
 		t, err := c.open(path, c.options)
 		if errors.Is(err, columnar.ErrNoRows) {
 			continue
-		}
-		if err != nil {
+		} else if err != nil {
 			return nil, err
 		}
 		rows, info, applied := t.Rows(), source.About(t), struct{ Part string }{}
@@ -167,8 +166,7 @@ func (c *chain) Decode(b *source.Raw) error {
 func (c *chain) current() (source.Table, error) {
 	if c.table != nil {
 		return c.table, nil
-	}
-	if c.passed == len(c.paths) {
+	} else if c.passed == len(c.paths) {
 		return nil, io.EOF
 	}
 	path := c.paths[c.passed]

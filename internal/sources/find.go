@@ -29,25 +29,11 @@ func Find(files source.Files, path string) (tables []Table, err error) {
 	info, err := files.Stat(path)
 	if err != nil {
 		return nil, fault.In(path, err)
-	}
-	if info.IsDir() {
-		tables, _, err = folder(files, path, true)
-		if len(tables) == 1 && splitOf(dataset.FolderName(path)) != "" &&
-			schema.LabelsByNumber(slices.Collect(maps.Keys(tables[0].folders))) == nil { // else labels are numbers
-			splits, above := []Table{tables[0]}, source.Under(path, "..")
-			entries, _ := files.ReadDir(above, 0) // without permission, there are none
-			for _, e := range entries {
-				if !e.Type().IsRegular() && splitOf(e.Name()) != "" {
-					found, _, _ := folder(files, source.Under(above, e.Name()), false) // errors are of other data
-					splits = append(splits, found...)
-				}
-			}
-			if all := numberTogether(files, splits)[0]; all.unlisted == nil {
-				tables[0].folders, tables[0].alone = all.folders, above
-			}
-		}
-	} else {
+	} else if !info.IsDir() {
 		tables, err = inFile(files, path)
+	} else {
+		tables, _, err = folder(files, path, true)
+		numberBeside(files, path, tables)
 	}
 	for i := range tables {
 		if tables[i].Format.Name == "npz" && err == nil {
@@ -55,6 +41,25 @@ func Find(files source.Files, path string) (tables []Table, err error) {
 		}
 	}
 	return tables, err
+}
+
+// numberBeside numbers the class folders in path, a split, together with those of splits beside it.
+func numberBeside(files source.Files, path string, tables []Table) {
+	if len(tables) != 1 || splitOf(dataset.FolderName(path)) == "" ||
+		schema.LabelsByNumber(slices.Collect(maps.Keys(tables[0].folders))) != nil { // numbers are labels
+		return
+	}
+	splits, above := []Table{tables[0]}, source.Under(path, "..")
+	entries, _ := files.ReadDir(above, 0) // without permission, there are none
+	for _, e := range entries {
+		if !e.Type().IsRegular() && splitOf(e.Name()) != "" {
+			found, _, _ := folder(files, source.Under(above, e.Name()), false) // errors are of other data
+			splits = append(splits, found...)
+		}
+	}
+	if all := numberTogether(files, splits)[0]; all.unlisted == nil {
+		tables[0].folders, tables[0].alone = all.folders, above
+	}
 }
 
 // As returns the table at path in the format called name ("parquet", …), whatever its extension.
@@ -251,8 +256,10 @@ func (l listing) doubt(dir string) error {
 // checkAlone returns an error if dir, whose content is l, has two of these: images, or files with
 // labels or splits in formats that are not read; tables in its files; those below; any IDX files.
 func checkAlone(dir string, l listing, tables, below []Table) error {
-	images, other := l.image != "" || below != nil && below[0].Format.Name == "png", ""
-	advice := map[bool]string{true: "; labels of images go into metadata.csv in their folder: file_name,label"}[images]
+	images, other, advice := l.image != "" || below != nil && below[0].Format.Name == "png", "", ""
+	if images {
+		advice = "; labels of images go into metadata.csv in their folder: file_name,label"
+	}
 	arrays := slices.DeleteFunc(slices.Concat(tables, below), func(t Table) bool { return t.Format.Name != "npy" })
 	isLabels := func(s string) bool { return dataset.ParseName(s).Role == dataset.Label || dataset.IsCalledY(s) }
 	for _, name := range l.files {
@@ -322,12 +329,12 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, inner 
 		}
 		below, inner = append(below, found...), cmp.Or(inner, idx)
 	}
-	if len(unnamed) > 1 && !isListed { // they may be values of a column
+	switch {
+	case len(unnamed) > 1 && !isListed: // they may be values of a column
 		return nil, "", fault.New(fault.Usage, "found parts in each of %s and %s, expected splits such as train and "+
 			"test", unnamed[0], unnamed[1]).In(dir).
 			WithHint("give one folder at a time; if the names of the folders are a column, add it to the tables first")
-	}
-	if without != "" && below != nil {
+	case without != "" && below != nil:
 		return nil, "", fault.New(fault.Usage, "found no table in %s, but one in %s", without, below[0].Paths[0]).
 			In(dir).WithHint("give one of the folders, such as %s, or put images in class folders of %s",
 			text.Path(below[0].Path), text.Path(without))

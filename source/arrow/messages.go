@@ -20,7 +20,6 @@ import (
 
 // Continuation precedes all messages and the end mark, a zero: see Columnar.rst, "Encapsulated".
 const Continuation = "\xff\xff\xff\xff"
-
 const magic = "ARROW1" // at both ends of a file
 
 // Limits of a message, in bytes.
@@ -114,8 +113,7 @@ func (m *messages) readFooter() (schema message, err error) {
 	footer, start, err := columnar.Footer(m, m.end, magic, head, maxMetadata)
 	if m.end = start; err != nil {
 		return schema, err
-	}
-	if m.places, err = blocks(footer); err != nil {
+	} else if m.places, err = blocks(footer); err != nil {
 		return schema, fault.Place(err, "", -1, start)
 	}
 	first := slices.Min(append(m.places, start))

@@ -159,8 +159,7 @@ func (w *windows) fill(dst []byte, c *direct, in io.Reader) error {
 		n := min(len(dst), len(w.scratch)/size)
 		if _, err := io.ReadFull(in, w.scratch[:n*size]); err != nil {
 			return err
-		}
-		if bad := c.number.Convert(dst, idx.Uint8, w.scratch, n); bad >= 0 {
+		} else if bad := c.number.Convert(dst, idx.Uint8, w.scratch, n); bad >= 0 {
 			c.narrow = false
 			return nil
 		}

@@ -291,14 +291,12 @@ func (r *resolver) bytes(c *Column, f *Field) error {
 		first, err := r.First.Values(c.Fields[0], 1)
 		if e, ok := errors.AsType[*fault.Error](err); ok && f.Kind == Struct && errors.Is(err, errNull) {
 			return e.WithHint("write the bytes of the images, not their paths, into the table")
-		}
-		if err != nil {
+		} else if err != nil {
 			return err
 		}
 		if size = int64(len(first[0])); f.Kind == Struct || !known && picture.KindOf(first[0]) != "" {
 			return r.images(c, f, first[0])
-		}
-		if !known && strings.HasPrefix(string(first[0]), "\x93NUMPY") {
+		} else if !known && strings.HasPrefix(string(first[0]), "\x93NUMPY") {
 			return Unsupported("make them lists where they were written: numpy.load(io.BytesIO(value)).ravel()",
 				"found arrays as .npy files, expected lists of numbers, their bytes alone, or images")
 		}

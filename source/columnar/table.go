@@ -66,8 +66,7 @@ func Footer(r io.ReaderAt, size int64, magic string, head, most int64) (footer [
 	at = size - int64(len(tail))
 	if _, err := ReadAt(r, tail, at); err != nil {
 		return nil, at, err
-	}
-	if !bytes.HasSuffix(tail, []byte(magic)) || at < head {
+	} else if !bytes.HasSuffix(tail, []byte(magic)) || at < head {
 		return nil, at, CutShort("found %q, expected a footer and %q: the file is cut short", tail, magic).At(at)
 	}
 	n := int64(binary.LittleEndian.Uint32(tail))

@@ -16,12 +16,10 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-const (
-	unnamed      = "arr_0" // what numpy.savez calls an array that is saved alone, without a name
-	archive      = "a .npz file"
-	maxArrays    = 1000    // of an archive
-	maxDirectory = 1 << 20 // bytes of its directory
-)
+const unnamed = "arr_0" // what numpy.savez calls an array that is saved alone, without a name
+const archive = "a .npz file"
+const maxArrays = 1000       // of an archive
+const maxDirectory = 1 << 20 // bytes of its directory
 
 // Arrays returns the names of the arrays in a .npz file, in order, or none for one without a name.
 func Arrays(files source.Files, path string) ([]string, error) {

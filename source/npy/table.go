@@ -16,11 +16,9 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-const (
-	magic     = "\x93NUMPY"
-	maxHeader = 1 << 20 // bytes of text; 255 dimensions need less than 4 KiB
-	hintAgain = "the file is damaged or incomplete; write it again, or download it again"
-)
+const magic = "\x93NUMPY"
+const maxHeader = 1 << 20 // bytes of text; 255 dimensions need less than 4 KiB
+const hintAgain = "the file is damaged or incomplete; write it again, or download it again"
 
 type table struct {
 	*header
@@ -152,8 +150,7 @@ func readHeader(r io.Reader) (*header, error) {
 	}
 	if err != nil {
 		return nil, err
-	}
-	if major, minor := begin[6], begin[7]; major < 1 || major > 3 || minor > 0 || length > maxHeader {
+	} else if major, minor := begin[6], begin[7]; major < 1 || major > 3 || minor > 0 || length > maxHeader {
 		return nil, fault.New(fault.Unsupported, "found a header of version %d.%d and %d bytes, expected version "+
 			"1.0 to 3.0 and at most %d bytes", major, minor, length, maxHeader).At(6).WithHint(hintAgain)
 	}
@@ -226,8 +223,7 @@ func parseText(s string, offset int64) (*header, error) {
 	total, fits := idx.Product(record, h.shape[:1])
 	if !ok || !fits {
 		return nil, tooLarge
-	}
-	if m[3] == "True" && total/8 > int64(slices.Max(h.shape)) { // else the order does not matter
+	} else if m[3] == "True" && total/8 > int64(slices.Max(h.shape)) { // else the order does not matter
 		return nil, fault.New(fault.Unsupported, "found an array in Fortran order, expected C order").At(offset).
 			WithHint("save the array again: numpy.save(path, numpy.ascontiguousarray(a))")
 	}

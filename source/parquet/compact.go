@@ -9,11 +9,9 @@ import (
 )
 
 // errShort means that data ends inside a value: there may be more of it. Other errors mean damage.
-var (
-	errShort     = errors.New("the metadata ends within a value")
-	errNoCompact = errors.New("the metadata is not in Thrift's format")
-	errMany      = errors.New("the metadata has more parts than a file of its size can have")
-)
+var errShort = errors.New("the metadata ends within a value")
+var errNoCompact = errors.New("the metadata is not in Thrift's format")
+var errMany = errors.New("the metadata has more parts than a file of its size can have")
 
 // Limits of metadata. A decoder allocates up to 560 bytes for a struct, which may take only 3.
 const (
@@ -29,9 +27,7 @@ type cursor struct {
 	err  error // the first one
 }
 
-func (c *cursor) fail(err error) {
-	c.data, c.err = nil, cmp.Or(c.err, err)
-}
+func (c *cursor) fail(err error) { c.data, c.err = nil, cmp.Or(c.err, err) }
 
 // take returns the next n bytes, or nil if there are fewer.
 func (c *cursor) take(n uint64) []byte {

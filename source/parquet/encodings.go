@@ -71,8 +71,7 @@ func word(p []byte) uint64 {
 func (r *runs) one() (int, error) {
 	if r.width == 0 {
 		return 0, nil
-	}
-	if err := r.next(); err != nil {
+	} else if err := r.next(); err != nil {
 		return 0, err
 	}
 	var v [1]uint32

@@ -44,8 +44,7 @@ func repetitions(shape []int) []byte {
 	}
 	levels := []byte{0}
 	for k, n := range slices.Backward(shape) {
-		next := slices.Concat([]byte{byte(k + 1)}, levels[1:])
-		levels = append(levels, bytes.Repeat(next, n-1)...)
+		levels = append(levels, bytes.Repeat(slices.Concat([]byte{byte(k + 1)}, levels[1:]), n-1)...)
 	}
 	return levels
 }

@@ -83,8 +83,7 @@ func (s *stream) nextPage(skip int64) (p *page, err error) {
 	for s.unread == 0 {
 		if err := s.nextGroup(); err != nil {
 			return nil, err
-		}
-		if n := (s.last - s.row) * int64(s.perRow); n > 0 && n <= skip && n == s.unread {
+		} else if n := (s.last - s.row) * int64(s.perRow); n > 0 && n <= skip && n == s.unread {
 			s.row, s.unread = s.last, 0
 			return &page{entries: int(n)}, nil
 		}
@@ -130,8 +129,7 @@ func (s *stream) header() (*format.PageHeader, error) {
 		if err == nil {
 			s.offset += int64(size)
 			return h, nil
-		}
-		if !errors.Is(err, errShort) || limit < n || n >= maxPageHeader {
+		} else if !errors.Is(err, errShort) || limit < n || n >= maxPageHeader {
 			return nil, columnar.Damaged("the header of a page is damaged: %v", err)
 		}
 	}
@@ -145,8 +143,7 @@ func (s *stream) dataPage(h *format.PageHeader, at, skip int64) (*page, error) {
 	}
 	if n < 0 || n > s.unread {
 		return nil, columnar.Damaged("found a page of %d values, expected 0 to %d, as are left", n, s.unread)
-	}
-	if n == 0 {
+	} else if n == 0 {
 		return nil, nil
 	}
 	p := &page{stream: *s, header: h, encoding: encoding, body: at, entries: int(n)}
@@ -189,8 +186,7 @@ func (f *file) readBody(h *format.PageHeader, offset int64) ([]byte, error) {
 	body := make([]byte, h.CompressedPageSize)
 	if _, err := columnar.ReadAt(f.r, body, offset); err != nil {
 		return nil, err
-	}
-	if sum := crc32.ChecksumIEEE(body); h.CRC != 0 && sum != uint32(h.CRC) {
+	} else if sum := crc32.ChecksumIEEE(body); h.CRC != 0 && sum != uint32(h.CRC) {
 		return nil, columnar.Damaged("the checksum of a page is wrong: found %08x, expected %08x", sum, uint32(h.CRC))
 	}
 	return body, nil

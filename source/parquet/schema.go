@@ -145,8 +145,10 @@ func (n *node) integer() source.NumberKind {
 		t = &format.IntType{BitWidth: 8 << (i % 4), IsSigned: i >= 4}
 	}
 	switch {
+	case t != nil && t.IsSigned:
+		return source.NumberNamed(fmt.Sprintf("int%d", t.BitWidth))
 	case t != nil:
-		return source.NumberNamed(fmt.Sprintf("%sint%d", map[bool]string{false: "u"}[t.IsSigned], t.BitWidth))
+		return source.NumberNamed(fmt.Sprintf("uint%d", t.BitWidth))
 	case n.physicalOnly():
 		return n.stored
 	}

@@ -62,8 +62,7 @@ func (p *page) decodeValues(c *content, src []byte) (err error) {
 	}
 	if err != nil || p.indexes() || p.width == 0 {
 		return err
-	}
-	if len(c.values) < n*p.width {
+	} else if len(c.values) < n*p.width {
 		return errEnd
 	}
 	if c.values = c.values[:n*p.width]; p.dtype != 0 {
@@ -136,14 +135,13 @@ type dictionary struct {
 // column is an error only if it is used: if there is one, the elements are not converted yet.
 func (s *stream) newDictionary(src []byte, n int) (d *dictionary, err error) {
 	d = &dictionary{n: n, size: s.width, held: s.held}
-	if s.Type.V == format.ByteArray {
+	switch {
+	case s.Type.V == format.ByteArray:
 		d.texts, err = plainTexts(src, n)
 		return d, err
-	}
-	if d.size == 0 || n > len(src)/d.size {
+	case d.size == 0 || n > len(src)/d.size:
 		return nil, columnar.Damaged("found a dictionary of %d values in %d bytes", n, len(src))
-	}
-	if s.dtype == 0 || s.stored.Is(s.dtype) {
+	case s.dtype == 0 || s.stored.Is(s.dtype):
 		d.table = append(src[:n*d.size:n*d.size], make([]byte, 256)...)
 		return d, nil
 	}

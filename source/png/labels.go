@@ -151,8 +151,7 @@ func (t *table) addLabels(name string, places map[string]string, classes []strin
 		if label == "" {
 			return fault.New(fault.Malformed, "found the class folder %s, expected the name of a class (%d known)",
 				f.folder, len(classes)).WithHint("name folders after the classes, or give their names: --classes FILE")
-		}
-		if other := cmp.Or(folders[label], f.folder); other != f.folder {
+		} else if other := cmp.Or(folders[label], f.folder); other != f.folder {
 			return fault.New(fault.Malformed, "the class folders %s and %s both have label %s", other, f.folder, label).
 				WithHint("put the images of a class into one folder")
 		}
@@ -177,7 +176,10 @@ func (t *table) inOrder(all []string, o source.ReadOptions) error {
 			return fault.New(fault.Usage, "found images in the folder %s, which may be a class or none", name).
 				WithHint("if it is no class, give it alone or move it away; else list the classes: --classes FILE")
 		case isNumber && n != int64(label), name != byNumber[label] && !slices.ContainsFunc(all, isPlain):
-			at := cmp.Or(map[bool]string{true: name}[isNumber], strconv.Itoa(slices.Index(byNumber, name)))
+			at := name
+			if !isNumber {
+				at = strconv.Itoa(slices.Index(byNumber, name))
+			}
 			return fault.New(fault.Usage, "the class folder %s may be label %s or, by the order of names, %d", name, at,
 				label).WithHint("list the names of labels 0, 1, and so on, in this order, in a file: --classes FILE")
 		}

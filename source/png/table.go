@@ -110,8 +110,7 @@ func (f file) word() string {
 func (t *table) list() error {
 	if err := t.visit(""); err != nil {
 		return err
-	}
-	if n := len(t.folders); n > 1 && t.folders[n-1] == "" { // class folders end before it
+	} else if n := len(t.folders); n > 1 && t.folders[n-1] == "" { // class folders end before it
 		return fault.New(fault.Malformed, "found images beside the class folder %s, expected all in class folders",
 			t.folders[0]).WithHint("move the images into class folders, or move the folders away")
 	}
