@@ -129,9 +129,7 @@ type stuck struct {
 	once              sync.Once
 }
 
-func newStuck() *stuck {
-	return &stuck{reached: make(chan struct{}), released: make(chan struct{})}
-}
+func newStuck() *stuck { return &stuck{reached: make(chan struct{}), released: make(chan struct{})} }
 
 func (s *stuck) wait(context.Context) error {
 	s.once.Do(func() { close(s.reached) })

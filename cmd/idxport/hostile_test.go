@@ -49,9 +49,7 @@ func (d damage) of(data []byte) []byte {
 }
 
 // changes reports whether one bit of the bytes from to to−1 was flipped.
-func (d damage) changes(from, to int) bool {
-	return d.cut < 0 && d.bit/8 >= from && d.bit/8 < to
-}
+func (d damage) changes(from, to int) bool { return d.cut < 0 && d.bit/8 >= from && d.bit/8 < to }
 
 // damagesOf returns all damages of an input of size bytes or, without -exhaustive, about as many as
 // the constant damages. Steps have no factor in common with 8, so that all bits have their turn.

@@ -85,9 +85,7 @@ func convert(t *testing.T, s *schema.Schema, o sink.Options, first int64, data .
 }
 
 // names lists the names of files in order, separated by spaces.
-func names(files map[string][]byte) string {
-	return strings.Join(slices.Sorted(maps.Keys(files)), " ")
-}
+func names(files map[string][]byte) string { return strings.Join(slices.Sorted(maps.Keys(files)), " ") }
 
 // sequence returns n bytes that differ from their neighbours and are not 0.
 func sequence(n int) []byte {

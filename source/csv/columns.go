@@ -101,7 +101,7 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 	case header && t.count > maxNamed:
 		return false, fault.New(fault.Unsupported, "the header has %d names, expected at most %d", t.count, maxNamed).
 			WithHint("leave out the header, or use Parquet or Arrow")
-	case known != "" && (header && t.options.Header != nil && first != known ||
+	case known != "" && (t.options.Header != nil && first != known ||
 		!header && strings.Count(known, comma) != t.count-1):
 		return false, fault.New(fault.Malformed, "the first line is %.40q, expected %.40q, as in the first file",
 			row, known).WithHint("if no file has a header: --header no; if only the first has one: cat FILES >all.csv")
@@ -129,7 +129,7 @@ func (t *table) readNames(row []byte, quoted bool) (header bool, err error) {
 // in quotes; it renames numbers of a row that occur again N.1, …; years, too, follow each other.
 func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtful bool) {
 	values, numbers, largest, last, seen := 0, 0, 0, -1, map[string]int{}
-	joined, ramp, integers, renamed, repeats := true, true, true, false, false
+	follow, restart, integers, renamed, repeats := true, true, true, false, false // restart: follow, or are 0
 	for field := range bytes.SplitSeq(row, []byte{t.comma}) {
 		text := strings.TrimSpace(t.plain.Replace(string(field)))
 		dot := max(strings.LastIndexByte(text, '.'), 0)
@@ -145,8 +145,8 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 		}
 		n, _ := strconv.Atoi(text)
 		numbers++
-		joined = joined && text == strconv.Itoa(n) && (n == 0 || n == last+1)
-		ramp = ramp && text == strconv.Itoa(n) && (numbers == 1 || n == last+1)
+		follow = follow && text == strconv.Itoa(n) && (numbers == 1 || n == last+1)
+		restart = restart && text == strconv.Itoa(n) && (n == 0 || n == last+1)
 		largest, last, integers = max(largest, n), n, integers && strings.Trim(text, "0123456789") == ""
 		renamed, repeats = renamed || again && text[dot:] == ".1", repeats || seen[text] > 0
 		if len(seen) < 1<<12 {
@@ -154,15 +154,18 @@ func (t *table) looksNamed(row []byte, quoted bool) (words int, nameless, doubtf
 		}
 	}
 	index := words == 1 && bytes.HasPrefix(bytes.TrimPrefix(row, []byte(indexName)), []byte{t.comma})
-	from0, from1 := ramp && last == numbers-1, ramp && last == numbers
-	joined = from0 || joined && 2*seen["0"] <= numbers // tables of two columns, on average: else zeros and ones
+	from0, from1 := follow && last == numbers-1, follow && last == numbers // from0 also without any numbers
+	joined := from0 || restart && 2*seen["0"] <= numbers                   // tables of two columns, on average
 	nameless = (words == 0 || index) && (joined || from1 || renamed)
-	if words > 0 { // a row may have texts, too
-		return words, nameless, values == words && !index || numbers == 1 || !from0 && !from1
+	switch counted := from0 || from1 && numbers > 1; {
+	case words > 0: // a row may have texts, too
+		doubtful = !counted || numbers == 1 || values == words && !index
+	case counted, (joined || follow && numbers > 3) && t.options.Like == nil: // else compared
+		doubtful = true
+	case !repeats: // as names do not
+		doubtful = renamed || quoted || integers && (numbers >= 64 || numbers > 3 && largest < numbers)
 	}
-	ramp = ramp && numbers > 3
-	return 0, nameless, from0 || (joined || ramp) && t.options.Like == nil || from1 && numbers > 1 || // else compared
-		!repeats && (renamed || quoted || integers && (numbers >= 64 || numbers > 3 && largest < numbers))
+	return words, nameless, doubtful
 }
 
 // arrange finds the file columns: by the names in the header; without names, by the expected

@@ -59,16 +59,20 @@ func (t *table) observe() error {
 // first and the last field of the examined rows tell: odd ones are pixels or row numbers.
 func (t *table) checkLabel(first, last stats) error {
 	odd := func(s stats) bool { return s.fractions || s.min < 0 || s.max >= 100 || s.most == 1 && s.values > 10 }
-	like := func(s stats) bool { return !odd(s) && s.max > max(1, s.min) }                     // a label
-	grey := first.min == first.max && first.min > 0 && last.max == 0                           // as no corner is
-	spread := func(s stats) bool { return s.most*10 < s.values*9 }                             // unlike most pixels
-	dense := spread(last) && (float64(len(last.seen)) > last.max-last.min || last.values > 10) // without gaps
-	doubtful := first.texts == nil && (odd(first) || !spread(first) && !grey || last.texts != nil ||
-		!odd(last) && dense || like(last) && first.max > last.max) // UCI's files have it last
-	if len(t.fileColumns) == 1+t.index { // an image, unless its first field is a label
-		doubtful = len(t.fileColumns[t.index].Shape) > 1 && t.options.Shape == nil && like(first) && !like(last)
+	several := func(s stats) bool { return !odd(s) && s.max > max(1, s.min) } // like labels of more than two classes
+	spread := func(s stats) bool { return s.most*10 < s.values*9 }            // unlike most pixels
+	oneClass := first.min == first.max && first.min > 0 && last.max == 0      // as no corner of images is
+	noGaps, doubtful := float64(len(last.seen)) > last.max-last.min || last.values > 10, false
+	switch {
+	case !t.guessed, t.options.Like != nil: // an output's columns are expected
+	case len(t.fileColumns) == 1+t.index: // an image, unless its first field is a label
+		doubtful = len(t.fileColumns[t.index].Shape) > 1 && t.options.Shape == nil && several(first) && !several(last)
+	case first.texts != nil: // names of labels
+	default:
+		doubtful = odd(first) || !spread(first) && !oneClass || last.texts != nil ||
+			!odd(last) && spread(last) && noGaps || several(last) && first.max > last.max // UCI's files have it last
 	}
-	if !t.guessed || t.options.Like != nil || !doubtful { // an output's columns are expected
+	if !doubtful {
 		return nil
 	}
 	return fault.New(fault.Malformed, "the label may be the first field of a line, the last one, or none").
@@ -153,7 +157,7 @@ func (t *table) decide() error {
 		} else if f.Guess != "" && t.options.Like == nil { // else those that are expected are used
 			t.note(f.Guess + "; --shape overrides this")
 		}
-		if left := t.setType(f, tensors); left != nil {
+		if left := t.omission(f); left != nil {
 			if t.info.Omitted = append(t.info.Omitted, *left); left.Err == nil {
 				t.note("column " + left.Column + " is not read: " + left.Why)
 			}
@@ -163,6 +167,7 @@ func (t *table) decide() error {
 			t.left = append(t.left, f)
 			continue
 		}
+		t.setType(f, tensors)
 		c := source.Column{Name: f.Name, DType: f.dtype, Shape: f.Shape, Origin: source.Base(t.path),
 			Label: t.names == nil && f.Name == labelName && t.options.Label != "" && !t.guessed, Classes: f.classes}
 		if size := int64(c.RecordSize()); size > t.options.MaxRecord() {
@@ -181,12 +186,11 @@ func (t *table) decide() error {
 	return nil
 }
 
-// setType sets the type of f, as given or for the examined rows, or returns why f is left out.
-func (t *table) setType(f *fileColumn, tensors bool) *source.Omission {
+// omission returns why f is left out, or nil. It sets f.texts if the caller knows their numbers.
+func (t *table) omission(f *fileColumn) *source.Omission {
 	s, left := &f.stats, &source.Omission{Column: t.name(f.first), Type: "text", Why: "it holds class names"}
-	isLabel := f.Shape == nil && strings.EqualFold(f.Name, labelName)
 	isName := func(text string) bool { return slices.Contains(t.options.Classes, text) }
-	switch d := t.options.DType; {
+	switch {
 	case f.first == 0 && len(t.fileColumns) > 1 && strings.TrimPrefix(f.Name, indexName) == "":
 		left.Type, left.Why = "index", "it has no name, and holds rising numbers, as row numbers are"
 		f.index = (s.rising || s.values == 0) && !s.fractions && s.texts == nil // choose compares later rows
@@ -194,24 +198,35 @@ func (t *table) setType(f *fileColumn, tensors bool) *source.Omission {
 			left.Why = "it has no name, and holds no row numbers, which would rise"
 			left.Err = fault.New(fault.Usage, "column 1 is not read: %s", left.Why).In(t.path).WithHint(hintIndex)
 		}
-		return left
 	case t.options.Like != nil && f.Name == schema.ClassName && source.Index(t.options.Like, schema.ClassName) < 0:
-		return left
 	case s.texts != nil && (s.values == 0 || f.count == 1 && slices.ContainsFunc(s.texts, isName)):
-		texts, bad := source.NewTexts(s.texts, t.options)
-		if bad == nil { // names that the caller has a list of
-			f.texts, f.dtype, f.classes = texts, texts.DType, texts.Names
-			t.info.Classes = t.info.Classes || texts.Names != nil
+		var bad *fault.Error
+		if f.texts, bad = source.NewTexts(s.texts, t.options); bad == nil {
 			return nil
 		}
 		if one := s.texts[0]; strings.ContainsAny(one, "-0123456789") && (otherForm().MatchString(one) ||
 			strings.Trim(one, "+-.,;:[](){} \n\u00a0\u2009\u202f0123456789eE%'_/$€£") == "") {
-			isList := len(one) > fieldText && countNumbers([]byte(one)) == 0 || strings.ContainsAny(one, "[({")
-			hint := map[bool]string{true: hintLists, false: hintNumber}[isList]
+			hint := hintNumber
+			if len(one) > fieldText && countNumbers([]byte(one)) == 0 || strings.ContainsAny(one, "[({") {
+				hint = hintLists
+			}
 			bad = t.inRow(0, hint, "found the text %.40q, expected a number", one)
 		}
 		left.Why, left.Err = "it holds text", bad.In(t.path).InColumn(left.Column)
-		return left
+	default:
+		return nil
+	}
+	return left
+}
+
+// setType sets the type of f, as given or for the examined rows, and the names of its labels.
+func (t *table) setType(f *fileColumn, tensors bool) {
+	s, d, isLabel := &f.stats, t.options.DType, f.Shape == nil && strings.EqualFold(f.Name, labelName)
+	switch {
+	case f.texts != nil:
+		f.dtype, f.classes = f.texts.DType, f.texts.Names
+		t.info.Classes = t.info.Classes || f.classes != nil
+		return
 	case d != 0 && (f.Shape != nil || !tensors || d == idx.Int32 && !s.fractions):
 		f.dtype = d // if tensors are read, types but int32 are theirs alone
 	case s.floats && (s.fractions || !isLabel) || s.min < math.MinInt32 || s.max > math.MaxInt32:
@@ -227,7 +242,6 @@ func (t *table) setType(f *fileColumn, tensors bool) *source.Omission {
 		f.texts, _ = source.NewTexts([]string{"0"}, t.options)
 		f.texts.DType = f.dtype
 	}
-	return nil
 }
 
 // applyLike gives f the type and shape of the expected column that has as many elements and the
@@ -327,7 +341,10 @@ func (t *table) parseElement(dst, text []byte, f *fileColumn, row int64) *fault.
 	if source.PutText(f.dtype, dst, text) {
 		return nil
 	}
-	found, hint := t.plain.Replace(string(text)), map[bool]string{true: hintEmpty, false: hintNumber}[len(text) == 0]
+	found, hint := t.plain.Replace(string(text)), hintNumber
+	if found == "" {
+		hint = hintEmpty
+	}
 	return t.inRow(row, hint, "found %.40q, expected a number that %v holds", found, f.dtype)
 }
 

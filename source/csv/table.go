@@ -79,8 +79,7 @@ func (t *table) begin() error {
 	if _, err := t.in.Peek(1); err == io.EOF && like != nil && headless {
 		t.columns, t.err = like, err // no rows
 		return nil
-	}
-	if err := t.readFirstLine(); err != nil {
+	} else if err := t.readFirstLine(); err != nil {
 		return err
 	}
 	for t.err == nil && len(t.sample) < sampleSize {

@@ -200,6 +200,8 @@ func TestRefusals(t *testing.T) {
 		{"class names beside labels", "label,class\n3,cat\n4,dog\n", none, fault.Usage, "column class: found names, " +
 			"whose numbers are not known: cat, dog", "--columns"},
 		{"a web page", "<!DOCTYPE html>\n", none, unsupported, "an HTML or XML page", "download it again"},
+		{"names in another encoding", "gr\xf6\xdfe,b\n1,2\n", none, unsupported, "is not UTF-8", "-f WINDOWS-1252"},
+		{"quotes inside of a name", "a,\"b\"c\n1,2\n", none, malformed, "found a quote inside", "in quotes"},
 		{"a comment with a quote after a mark", "\ufeff# 3.5\"\n1,2\n", none, unsupported,
 			"the first line is a comment", `,;|[:blank:]]*([#%@]|`},
 		{"9 MB of carriage returns", "a,b\r" + rows("1,2\r", 9<<18), none, unsupported, "a byte 0x0d",
@@ -236,7 +238,7 @@ func TestRefusals(t *testing.T) {
 			`column a, row 0: found "9007199254740993", expected a number that float64 holds`, "with a point"},
 		{"columns in another order", "p1,p0\n1,2\n", none, malformed, "the header has column p1 where p0 is expected",
 			"in pandas"},
-		{"a column without a name", "a,,b\n1,2,3\n", none, malformed, "column 2 of the header has no name", ""},
+		{"a column without a name", "a,\" \",b\n1,2,3\n", none, malformed, "column 2 of the header has no name", ""},
 		{"a record beyond the limit", header(64) + "1" + rows(",0", 64), options{MaxRecordSize: 60}, unsupported,
 			"64 bytes, expected at most 60", "--max-record-bytes"},
 		{"a first line beyond the limit", rows("1,", 5_000_000), none, malformed,

@@ -16,9 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 )
 
-func TestArrowGo(t *testing.T) {
-	record(t, "arrow-go", readArrowGo, "parquet", "arrow")
-}
+func TestArrowGo(t *testing.T) { record(t, "arrow-go", readArrowGo, "parquet", "arrow") }
 
 // readArrowGo reads Parquet and IPC files into Arrow arrays.
 func readArrowGo(path string, c test, inputs map[string]idxArray) (table, error) {

@@ -12,9 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-func TestParquetGo(t *testing.T) {
-	record(t, "parquet-go", readParquetGo, "parquet")
-}
+func TestParquetGo(t *testing.T) { record(t, "parquet-go", readParquetGo, "parquet") }
 
 // readParquetGo reads leaf by leaf, with the repetition levels.
 func readParquetGo(path string, c test, inputs map[string]idxArray) (table, error) {
