@@ -150,8 +150,8 @@ func (in *inputs) describeFile(ctx context.Context, s dataset.Split, f dataset.F
 func (in *inputs) inspectFile(ctx context.Context, file *File, s dataset.Split, f dataset.File) error {
 	r := in.request
 	t, err := in.set.OpenFile(ctx, s, f, nil)
-	stored, isIDX := t.(*source.IDX) // nil after an error
-	if isIDX && err == nil {
+	stored, isIDX := t.(*source.IDX)
+	if isIDX {
 		f.Header = stored.Header() // also of standard input
 	}
 	if h := f.Header; len(h.Dims) > 0 { // it could be read, perhaps in a file that cannot be opened

@@ -385,8 +385,7 @@ func (in *Set) readClasses(ctx context.Context) ([]string, error) {
 	hasLabels := func(s dataset.Split) bool { return slices.ContainsFunc(s.Files, isLabels) }
 	if in.LabelColumn == "" && in.tables == nil && !slices.ContainsFunc(in.Splits, hasLabels) {
 		return nil, usagef("--classes %s: no input holds labels", in.Classes).WithHint("name their file: label=FILE")
-	}
-	if info, err := in.Storage.Files(ctx).Stat(in.Classes); in.Classes == source.Stdin || err == nil && info.IsDir() {
+	} else if f, err := in.Storage.Files(ctx).Stat(in.Classes); in.Classes == source.Stdin || err == nil && f.IsDir() {
 		return nil, usagef("--classes %s, expected a file", in.Classes)
 	}
 	return in.namesIn(ctx, in.Classes)

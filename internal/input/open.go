@@ -74,10 +74,11 @@ func (in *Set) OpenFile(ctx context.Context, s dataset.Split, f dataset.File, co
 		}
 		return source.OpenIDX(f.Path, options)
 	})
-	if err == nil {
-		in.Storage.sequential.Store(f.Path, f.Path == source.Stdin || !t.Seekable())
+	if err != nil {
+		return nil, err // not t, which is no nil Table
 	}
-	return t, err
+	in.Storage.sequential.Store(f.Path, f.Path == source.Stdin || !t.Seekable())
+	return t, nil
 }
 
 // openTable opens the file f, which is in a format other than IDX.

@@ -112,7 +112,7 @@ type listing struct {
 	classes []string        // the other folders with images; all of them if there is schema.ClassesFile
 	image   string          // the path of an image in the folder or its class folders, or ""
 	idx     string          // the path of an IDX file, or ""
-	inner   string          // the path of a folder in it that has IDX files, or ""
+	idxIn   string          // the path of a folder in it that has IDX files, or ""
 	unread  string          // the folder that tells that the table is not read, or ""
 	full    bool            // there may be more: listing all folders twice takes 1.5 times as long
 }
@@ -145,7 +145,7 @@ func list(files source.Files, dir string, limit int) (l listing, err error) {
 			err = errors.Join(err, failed)
 			l.folders[name] = inner.image != ""
 			if inner.idx != "" {
-				l.inner = path
+				l.idxIn = path
 			}
 			switch isKeyed := !ours && keyedName().MatchString(name); {
 			case isKeyed && (inner.image != "" || !strings.HasPrefix(name, "split=")):
@@ -194,9 +194,9 @@ func unreadError(dir, name string) error {
 
 // folder finds the tables in dir: its images, if it or its folders, the classes, have some; those
 // in its files; or, if deep, those in its folders, which are splits: each is one more folder, but
-// not deep. Two of the three are an error, and so are any with inner, a folder of IDX files in dir
+// not deep. Two of the three are an error, and so are any with idxIn, a folder of IDX files in dir
 // or its folders. Beside IDX files in dir, which another package reads, only class folders count.
-func folder(files source.Files, dir string, deep bool) (tables []Table, inner string, err error) {
+func folder(files source.Files, dir string, deep bool) (tables []Table, idxIn string, err error) {
 	l, err := list(files, dir, 0)
 	image := func(path string) string { inner, _ := list(files, path, 0); return inner.image }
 	base := filepath.Base(dir)             // Kaggle packs train/train
@@ -217,7 +217,7 @@ func folder(files source.Files, dir string, deep bool) (tables []Table, inner st
 	tables, err = inFiles(dir, l, deep)
 	isSearched := deep || l.image != "" || tables != nil
 	if err == nil && isSearched {
-		below, l.inner, err = inFolders(files, dir, l)
+		below, l.idxIn, err = inFolders(files, dir, l)
 	}
 	for name := range l.folders { // which may be splits of a copy of the data
 		if !isSearched && splitOf(name) != "" && image(source.Under(dir, name)) != "" {
@@ -237,7 +237,7 @@ func folder(files source.Files, dir string, deep bool) (tables []Table, inner st
 		return []Table{{Format: formats["png"], Name: dataset.FolderName(dir), Paths: []string{dir}, Path: dir,
 			folders: l.folders, unlisted: doubt}}, "", nil
 	}
-	return numberTogether(files, append(tables, below...)), l.inner, nil
+	return numberTogether(files, append(tables, below...)), l.idxIn, nil
 }
 
 // doubt returns an error if the folders of images in dir may be splits or classes. They are splits
@@ -282,7 +282,7 @@ func checkAlone(dir string, l listing, tables, below []Table) error {
 	for _, t := range slices.Concat(tables[:min(1, len(tables))], below[:min(1, len(below))]) {
 		paths = append(paths, t.Paths[0])
 	}
-	if paths = slices.DeleteFunc(append(paths, l.inner), func(path string) bool { return path == "" }); len(paths) < 2 {
+	if paths = slices.DeleteFunc(append(paths, l.idxIn), func(path string) bool { return path == "" }); len(paths) < 2 {
 		return nil
 	}
 	return fault.New(fault.Usage, "found both %s and %s, expected only one of them", paths[0], paths[1]).In(dir).
@@ -291,7 +291,7 @@ func checkAlone(dir string, l listing, tables, below []Table) error {
 
 // inFolders finds the tables in the folders of dir, whose content is l, except class folders. It
 // returns an error if it finds some, but none in a folder of a split that is not empty.
-func inFolders(files source.Files, dir string, l listing) (below []Table, inner string, err error) {
+func inFolders(files source.Files, dir string, l listing) (below []Table, idxIn string, err error) {
 	without, unnamed := "", []string(nil)
 	names, isListed := slices.Sorted(maps.Keys(l.folders)), slices.Contains(l.files, splitsFile)
 	if isListed {
@@ -327,7 +327,7 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, inner 
 		} else if len(found) == 0 && (isListed || splitOf(name) != "" && !isEmpty()) {
 			without = path
 		}
-		below, inner = append(below, found...), cmp.Or(inner, idx)
+		below, idxIn = append(below, found...), cmp.Or(idxIn, idx)
 	}
 	switch {
 	case len(unnamed) > 1 && !isListed: // they may be values of a column
@@ -339,7 +339,7 @@ func inFolders(files source.Files, dir string, l listing) (below []Table, inner 
 			In(dir).WithHint("give one of the folders, such as %s, or put images in class folders of %s",
 			text.Path(below[0].Path), text.Path(without))
 	}
-	return below, inner, err
+	return below, idxIn, err
 }
 
 // splitsFile lists the splits of Hugging Face's save_to_disk. The folders of earlier ones stay.
