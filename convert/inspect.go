@@ -85,8 +85,7 @@ func inspect(ctx context.Context, r *request, found func(*File) error) error {
 			first = cmp.Or(first, inspect(ctx, &one, found))
 		}
 		return first
-	}
-	if err != nil {
+	} else if err != nil {
 		return err
 	}
 	for _, s := range in.set.Splits {

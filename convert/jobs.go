@@ -317,8 +317,7 @@ func addClassColumn(s *schema.Schema) error {
 	label := s.Label()
 	if label < 0 {
 		return noLabels("--class-column", s.Columns)
-	}
-	if c := s.Columns[label]; len(c.Classes) == 0 {
+	} else if c := s.Columns[label]; len(c.Classes) == 0 {
 		return usagef("--class-column: the classes of column %q have no names", c.Name).
 			WithHint("give the names with --classes FILE --label-column %s, or --dataset NAME", text.Quote(c.Name))
 	}

@@ -44,7 +44,8 @@ func aboutSplit(err error, s dataset.Split, all []dataset.Split) error {
 		return err
 	}
 	e := *found
-	if e.Msg = splitTitle(s) + ": " + e.Msg; errors.Is(err, fault.NotFound) {
+	e.Msg = splitTitle(s) + ": " + e.Msg
+	if errors.Is(err, fault.NotFound) {
 		e.Hint = cmp.Or(e.Hint, "if only this split differs, choose others with --split")
 	}
 	return &e

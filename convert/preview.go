@@ -69,8 +69,7 @@ func Preview(ctx context.Context, s Source, view View, to Target,
 		in.reportTable(j.table)
 		if images == 0 { // a stream shows only at its end that it has no rows
 			return report, noRows(j)
-		}
-		if len(p.to) == 0 {
+		} else if len(p.to) == 0 {
 			continue
 		}
 		to := p.to[i]

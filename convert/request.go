@@ -70,7 +70,8 @@ func inputOptions(s Source, store *object.Store, note func(string, ...any)) (o i
 		Workers: s.Workers, Stdin: bufio.NewReader(s.Stdin), Storage: &input.Storage{Store: store}}
 	var types []string
 	for _, d := range idx.DTypes() {
-		if types = append(types, d.String()); d.String() == s.DType {
+		types = append(types, d.String())
+		if d.String() == s.DType {
 			o.DType = d
 		}
 	}

@@ -41,7 +41,8 @@ func compareTables(ctx context.Context, r *request, expected *job, found source.
 	}
 	compared := source.Names(s.Columns[:len(s.Columns)/2])
 	differences, origin := []string(nil), ""
-	if r.report.Differences = k.List; k.List != nil {
+	r.report.Differences = k.List
+	if k.List != nil {
 		differences = append(differences, k.List[0].String())
 		origin = s.Columns[len(compared)+slices.Index(compared, k.List[0].Column)].Origin
 	}

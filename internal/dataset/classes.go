@@ -58,8 +58,7 @@ func ReadClasses(r io.Reader, fileName string) (classes []string, err error) {
 		name := strings.TrimSpace(line)
 		if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 			return nil, bad("line %d: found %q, expected UTF-8 without control characters", i+1, name)
-		}
-		if first, ok := seen[name]; ok && name != "" {
+		} else if first, ok := seen[name]; ok && name != "" {
 			return nil, bad("line %d: the name %q is already on line %d", i+1, name, first)
 		}
 		seen[name] = i + 1

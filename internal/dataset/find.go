@@ -139,7 +139,8 @@ func (f finder) files(inputs []Input) (_ []Split, err error) {
 	var s Split
 	names := make([]Name, len(inputs))
 	for i, in := range inputs {
-		if names[i] = ParseName(in.Path); in.Path == source.Stdin {
+		names[i] = ParseName(in.Path)
+		if in.Path == source.Stdin {
 			names[i].Stem = "stdin"
 		} else if strings.Trim(names[i].Stem, ".") == "" { // of ...idx: no output has such a name
 			names[i].Stem = names[i].Role.String()
@@ -193,8 +194,7 @@ func (f finder) distinct(files []File, names []Name) error {
 		for j, b := range files[:i] {
 			if a.Path == source.Stdin && b.Path == source.Stdin {
 				return fault.New(fault.Usage, "standard input is given twice, expected one column of it")
-			}
-			if a.Name != b.Name {
+			} else if a.Name != b.Name {
 				continue
 			}
 			advice := "several files are the columns of one table; name them: " + named(b.Path, a.Path, f.mayLabel)

@@ -39,8 +39,7 @@ func (f finder) folder(dir string) ([]Split, error) {
 	f.findColumns(all)
 	if err := f.checkApart(all); err != nil && !f.options.Damaged {
 		return nil, err
-	}
-	if all, err = f.selectSet(all); err != nil {
+	} else if all, err = f.selectSet(all); err != nil {
 		return nil, err
 	}
 	groups := groupFiles(all, tableKey)
@@ -167,7 +166,8 @@ func (f finder) scan(dir string) (found []candidate, notes []string, err error) 
 		isIDX := c.name.Format != "" || c.name.Role != Data && (ext == "" || roleOf(ext[1:]) != Data)
 		isRegular := func() bool { info, err := os.Stat(c.path); return err == nil && info.Mode().IsRegular() }
 		if !isIDX || !e.Type().IsRegular() && !isRegular() {
-			if others = append(others, e.Name()); f.options.Table != nil && f.options.Table(e.Name()) {
+			others = append(others, e.Name())
+			if f.options.Table != nil && f.options.Table(e.Name()) {
 				tables = append(tables, e.Name())
 			}
 			continue
@@ -254,7 +254,8 @@ func (f finder) checkUnread(dir, name string, isTable bool, found []candidate) e
 		what, advice = "found a folder, or a link to nothing", "put the file itself here"
 	case !isNamed && (isTable || isImage || bare.Role == Label):
 		what, advice = "found it beside IDX files", "put IDX files of it here, which -o idx=DIR/ makes"
-		if n = bare; isImage {
+		n = bare
+		if isImage {
 			n = Name{Role: Image, Prefix: found[0].name.Prefix}
 		} else if n.Role == Label {
 			labels := found[0].name.Prefix + "-" + cmp.Or(n.Split, found[0].name.Split) + "-labels.idx"
@@ -363,8 +364,7 @@ func (f finder) choose(files []candidate) (chosen File, notes []string, err erro
 	}
 	if chosen.Path != "" {
 		return chosen, notes, nil
-	}
-	if f.options.Damaged { // the next reader reports what is wrong
+	} else if f.options.Damaged { // the next reader reports what is wrong
 		return files[0].file(idx.Header{}), nil, nil
 	}
 	return File{}, nil, err

@@ -102,7 +102,8 @@ func (f finder) published(s *Split, role Role) (same *Info, alike []string) {
 					return nil, nil // the next reader reports why
 				}
 			}
-			if alike = append(alike, d.Name); sum == p.SHA256 {
+			alike = append(alike, d.Name)
+			if sum == p.SHA256 {
 				same = &d
 			}
 		}

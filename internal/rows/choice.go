@@ -41,8 +41,7 @@ func Parse(o Options) (c Choice, err error) {
 	c.Options = o
 	if c.span, err = parseSpan(o.Rows); err != nil {
 		return c, err
-	}
-	if c.part, err = parsePart(o.Part); err != nil {
+	} else if c.part, err = parsePart(o.Part); err != nil {
 		return c, err
 	}
 	for _, arg := range o.Where {

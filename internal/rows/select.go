@@ -29,7 +29,8 @@ type Split struct {
 // from it. It reads numbers only if values or labels decide.
 func (c Choice) Select(ctx context.Context, t Split) (all []Selected, err error) {
 	found, err := c.scan(ctx, t)
-	if all = []Selected{{Rows: found.rows}}; err == nil && t.HoldOut {
+	all = []Selected{{Rows: found.rows}}
+	if err == nil && t.HoldOut {
 		all, err = c.holdOut(found, t.Name)
 	}
 	for i := 0; err == nil && i < len(all); i++ {
