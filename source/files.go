@@ -122,8 +122,7 @@ func CheckAlone(r io.ReaderAt, end, begin string, at int64) error {
 	seam := make([]byte, len(end+begin))
 	if at <= int64(len(end)) {
 		return nil
-	}
-	if _, err := r.ReadAt(seam, at-int64(len(end))); err != nil || string(seam) != end+begin {
+	} else if _, err := r.ReadAt(seam, at-int64(len(end))); err != nil || string(seam) != end+begin {
 		return err
 	}
 	return fault.New(fault.Malformed, "found a second file, appended to the first one").At(at).

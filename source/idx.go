@@ -55,8 +55,7 @@ func openFile(f File, info fs.FileInfo, path string, o Options) (*IDX, error) {
 	n, err := f.ReadAt(prefix[:], 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
-	}
-	if compressed.Detect(prefix[:n]) == compressed.Plain {
+	} else if compressed.Detect(prefix[:n]) == compressed.Plain {
 		return newIDX(f, path, idx.Options{Size: info.Size()}, o)
 	}
 	t, err := NewIDX(f, path, o)
@@ -112,7 +111,8 @@ func (t *IDX) Header() idx.Header { return t.reader.Stored() }
 func (t *IDX) Info() Info {
 	info := Info{Notes: slices.Clone(t.reader.Notes())}
 	if d := t.stream; d != nil {
-		if info.Compression = d.r.Format(); d.err != nil {
+		info.Compression = d.r.Format()
+		if d.err != nil {
 			info.Notes = append(info.Notes, fmt.Sprintf("%s: %v", d.extent(len(info.Notes) == 0), d.err))
 		}
 	}

@@ -112,10 +112,10 @@ func (s *sliced) Read(ctx context.Context, b *Raw) error {
 			return s.ended(err)
 		}
 	}
-	if b.Rows = 0; s.next == s.end && s.end != s.Table.Rows() {
+	b.Rows = 0
+	if s.next == s.end && s.end != s.Table.Rows() {
 		return io.EOF
-	}
-	if s.next == s.end { // after the last row of the table: check its end too
+	} else if s.next == s.end { // after the last row of the table: check its end too
 		return s.Table.Read(ctx, b)
 	}
 	limit := b.Cap

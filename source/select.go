@@ -206,15 +206,15 @@ func (t *shuffled) load(ctx context.Context) (err error) {
 		}
 		if t.file == nil {
 			return nil
-		}
-		if _, err := t.file.Write(rows); err != nil {
+		} else if _, err := t.file.Write(rows); err != nil {
 			return fault.New("", "the scratch file of a shuffled table cannot be written: %v", err).Because(err).
 				WithHint("make room there: it is in the folder of the output or, without one, in TMPDIR")
 		}
 		rows = rows[:0]
 		return nil
 	})
-	if t.copied = bytes.NewReader(rows); t.file != nil {
+	t.copied = bytes.NewReader(rows)
+	if t.file != nil {
 		t.copied = t.file
 	}
 	return err

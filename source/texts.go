@@ -52,7 +52,8 @@ func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 		return nil, fault.New(fault.Malformed, "%q is the name of several labels, expected one", twice).
 			WithHint("give each label a name of its own where the table was written, " + hintLeave)
 	case !numbers && named:
-		if t.Names, t.DType = o.Classes, idx.Int32; len(o.Classes) <= 1<<8 {
+		t.Names, t.DType = o.Classes, idx.Int32
+		if len(o.Classes) <= 1<<8 {
 			t.DType = idx.Uint8
 		}
 	case !numbers && truths:

@@ -115,7 +115,7 @@ func (f finder) checkApart(all []candidate) error {
 		for _, other := range all[:i] {
 			if begin(c.name) != begin(other.name) && end(c.name) != end(other.name) || tableKey(c) == tableKey(other) ||
 				max(c.name.Role, other.name.Role) != Data ||
-				cmp.Or(c.name.Split, other.name.Split) != cmp.Or(other.name.Split, c.name.Split) {
+				c.name.Split != other.name.Split && c.name.Split != "" && other.name.Split != "" {
 				continue
 			}
 			a, _ := f.header(other.path) // without dimensions if it cannot be read
