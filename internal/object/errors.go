@@ -24,7 +24,7 @@ var messages = map[fault.Kind]struct{ words, hint string }{
 	fault.Locked:  {"another run is writing this object", "run again once it has ended"},
 	fault.Refused: {"the bucket does not exist", "make the bucket, or check its name"},
 	fault.IO:      {"transfer failed", "run again; no incomplete output is left"},
-	fault.Changed: {"the file changed while it was read", "run again once nobody writes to it"},
+	fault.Changed: {"the file changed while it was read", fault.ChangedIn("").Hint},
 }
 
 // failed returns an error about an object. The text must be safe to show: errors of the client may

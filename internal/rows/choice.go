@@ -55,8 +55,7 @@ func Parse(o Options) (c Choice, err error) {
 		h, err := parseHoldout(arg)
 		if err != nil {
 			return c, err
-		}
-		if slices.ContainsFunc(c.holdouts, func(other holdout) bool { return other.name == h.name }) {
+		} else if slices.ContainsFunc(c.holdouts, func(other holdout) bool { return other.name == h.name }) {
 			return c, usagef("--holdout %s is given twice", h.name)
 		}
 		c.holdouts = append(c.holdouts, h)
@@ -130,8 +129,7 @@ type Cut struct {
 func (c Choice) Cut(t source.Table, selected *source.Selection, scratch source.Scratch) (cut Cut, err error) {
 	if c.Rows == "" && selected == nil && c.Take == 0 && c.Part == "" {
 		return Cut{Table: t, Chosen: t.Rows()}, nil
-	}
-	if t.Rows() < 0 && c.NeedsCount() {
+	} else if t.Rows() < 0 && c.NeedsCount() {
 		return Cut{}, usagef("the number of rows is needed in advance, but this input can be read only once").
 			WithHint("save it to a file first")
 	}

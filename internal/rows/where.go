@@ -67,9 +67,8 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 		return test, usagef("--where %s: no such column, found only %s", c.text,
 			source.List(columns)).Because(fault.NotFound).WithHint("%s", hint)
 	}
-	column := columns[i]
+	column, values := columns[i], text.List(c.values)
 	test = rowTest{name: column.Name, dtype: column.DType, negated: c.negated}
-	values := text.List(c.values)
 	switch {
 	case byName && !slices.ContainsFunc(column.Classes, func(name string) bool { return name != "" }):
 		return test, usagef("--where %s: the classes of column %q have no names", c.text, column.Name).
@@ -77,9 +76,12 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 	case byName && slices.Contains(column.Classes, c.values): // a name may have a comma
 		values = []string{c.values}
 	case !byName && column.Elements() != 1:
+		hint := "name a column of single numbers"
+		if len(column.Shape) == 1 {
+			hint = schema.HintLabel
+		}
 		return test, usagef("--where %s: the records of %s have the shape %s, expected single numbers",
-			c.text, c.column, text.Shape(column.Shape)).WithHint("%s", map[bool]string{
-			true: schema.HintLabel, false: "name a column of single numbers"}[len(column.Shape) == 1])
+			c.text, c.column, text.Shape(column.Shape)).WithHint("%s", hint)
 	}
 	for _, value := range values {
 		find := c.numberRange
