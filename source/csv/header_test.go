@@ -44,6 +44,7 @@ func TestFirstLines(t *testing.T) {
 		{"a fraction and a number twice", "0,0.1,0,1,2,3,4,5,0\n1,2,3,4,5,6,7,8,9\n", nil, "image:float64[3 3]", ""},
 		{"a label before numbers", "label,0,1,2,3\n7,1,2,3,4\n", nil, "label:uint8[] image:uint8[2 2]", "\x07"},
 		{"years", "1998,1999,2000,2001\n7,1,2,3\n", nil, undecided, ""},
+		{"a word and a zero", "cat,0\ndog,1\n", nil, undecided, ""},
 		{"a letter before numbers", "T,2,8,3\nI,5,12,3\n", nil, undecided, ""},
 		{"an empty value in the first row, as pandas quotes it", "\"\"\n1\n2\n", nil, undecided, ""},
 		{"what C prints for no number", "-nan,-nan(ind)\n1,2\n", nil, undecided, ""},

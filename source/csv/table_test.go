@@ -63,6 +63,7 @@ func TestColumns(t *testing.T) {
 		note        string
 	}{
 		{"no header, a label and an image", "5,1,2,3,4\n6,1,2,3,4\n", none, spread, "no header"},
+		{"numbers that count, expected", "3,4,5,6,7\n", options{Like: []source.Column{}}, spread, "no header"},
 		{"no header, an image", "1,2,3,5\n\r\n\n", none, "image:uint8[2 2]", "4 fields are read as 2×2"},
 		{"no header, neither", "1,2,4\n", none, "data:uint8[3]", "3 fields are read as one dimension"},
 		{"no header, one number", "7\n", none, "data:uint8[]", "no header"},
