@@ -277,21 +277,21 @@ func misleads(in *inputs, out *output) bool {
 	return upright && isImage(out.writtenColumn()) && named.Transposed
 }
 
-// fileName returns the name of the file of column c in a folder: train-image.npy or, for
-// IDX, train-images-idx3-ubyte, as data sets are published.
+// fileName returns the name of the file of column c in a folder: train-image.npy or, for IDX,
+// train-images-idx3-ubyte, as data sets are published. The only column of x-images keeps that name.
 func (out *output) fileName(c source.Column) string {
-	base, what := out.job.base(), "-"+strings.Map(func(r rune) rune { // the name may come from the contents of a file
-		if r < ' ' || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
-			return '_'
-		}
-		return r
-	}, c.Name)
-	isLabel := strings.TrimSuffix(c.Name, "s") == dataset.Label.String()
+	// The name may come from the contents of a file: what no file is called becomes _.
+	what := "-" + regexp.MustCompile(`[\x00-\x1f\x7f\x{FFFD}/\\:*?"<>|]`).ReplaceAllString(c.Name, "_")
+	base, isLabel := out.job.base(), strings.TrimSuffix(c.Name, "s") == dataset.Label.String()
 	if c.Name == dataset.Data.String() || out.format.Beside && isLabel { // others are columns beside it
 		what = ""
 	}
 	if base == "test" && (out.format.IsIDX || out.format.Beside && what != "") {
 		base = "t10k" // programs that look for MNIST expect it
+	}
+	prefix, isNamed := strings.CutSuffix("-"+strings.TrimSuffix(base, "s"), what)
+	if isNamed && what != "" && len(out.job.table.Columns()) == 1 {
+		base, what = strings.TrimPrefix(prefix+what, "-"), ""
 	}
 	if !out.format.IsIDX {
 		return base + what + out.fileExtension()
