@@ -20,8 +20,7 @@ import (
 
 // checkStaying returns an error if outputs carry the name of their split, column or part, and an
 // old one would stay beside them, or beside a folder above them, that belongs to them, as
-// [output.owns] tells. Not checked are paths of the user, objects, and folders of the Hub. If it is
-// one of the inputs, no hint says to delete it.
+// [output.owns] tells. Not checked are paths of the user, objects, and folders of the Hub.
 func checkStaying(ctx context.Context, r *request, outputs []*output, inputs []string) error {
 	for _, out := range outputs {
 		if !out.perName || out.shared() || text.IsURL(out.path) {
