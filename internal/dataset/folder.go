@@ -132,7 +132,7 @@ func (f finder) checkApart(all []candidate) error {
 func ErrApart(a, b string, more bool, mayLabel func(path string) bool) error {
 	columns := map[bool]string{false: named(a, b, mayLabel), true: "NAME=FILE NAME=FILE"}[more]
 	return fault.New(fault.Usage, "%s and %s may be two tables or columns of one: their names do not tell", a, b).
-		WithHint("give one at a time, or name all columns: %s", columns)
+		WithHint("give one at a time, or name every column, such as %s", columns)
 }
 
 // checkSplits requires every requested split to exist.

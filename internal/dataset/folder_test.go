@@ -114,7 +114,7 @@ func TestFolderErrors(t *testing.T) {
 		"no such split": {files: fourFiles, options: Options{Split: []string{"train", "dig"}}, want: fault.Usage,
 			message: `no split "dig"`, hint: "it has train, test"},
 		"a split in one name": {files: []string{"trainimg.idx 3 2 2", "trainlab.idx 3"}, want: fault.Usage,
-			message: "trainlab.idx may be two tables or columns", hint: "name all columns: image="},
+			message: "trainlab.idx may be two tables or columns", hint: "name every column, such as image="},
 		"not IDX": {files: []string{images + "=<html>", labels + " 3"}, want: idx.ErrMagic,
 			message: images + ": at byte 0: found an HTML"},
 		"the format lost, and the end": {files: []string{"train-images=\x00\x00\x08", labels + " 3"},
