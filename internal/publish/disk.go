@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -69,10 +70,7 @@ func makeDir(path string) error { return os.Mkdir(path, 0o777) }
 // makeEmpty makes an empty file, which may not exist.
 func makeEmpty(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	return f.Close()
+	return cmp.Or(err, f.Close())
 }
 
 // refusal returns a fault.Refused with its reason and a hint. The caller adds the path.

@@ -79,6 +79,7 @@ func TestPrepareRefuses(t *testing.T) {
 		"two names of one file": {tree{"link": "-> x.csv"}, at("x.csv", "link"), "", overlaps},
 		"a file in a folder":    {nil, at("d", "d/x.csv"), "", overlaps},
 		"a folder around it":    {nil, at("d/x.csv", "d"), "", overlaps},
+		"a file below a file":   {nil, at("x.csv", "x.csv/y.csv"), "", overlaps},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,6 +98,17 @@ func TestPrepareRefuses(t *testing.T) {
 			holds(t, dir, before)
 		})
 	}
+}
+
+// TestNamesOfOneFile refuses names that a file system that ignores case takes for one.
+func TestNamesOfOneFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if runtime.GOOS == "linux" { // whose file systems distinguish them
+		plant(t, dir, tree{".X.csv.idxport": "", ".x.csv.idxport": "= .X.csv.idxport"})
+	}
+	_, err := Prepare([]Target{{Path: dir + "/x.csv"}, {Path: dir + "/X.csv"}}, Options{})
+	refuses(t, err, fault.Refused, "in case only")
 }
 
 // TestOneFile publishes the file x with the content "new" into a folder with other files.
@@ -152,8 +164,7 @@ func TestOneFile(t *testing.T) {
 	}
 }
 
-// TestSomeTargetsExist has one of two outputs exist. It is accepted if it is equal; otherwise
-// nothing is published.
+// TestSomeTargetsExist accepts an existing output of two if it is equal; else it publishes nothing.
 func TestSomeTargetsExist(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ has, gone, version string }{
@@ -179,8 +190,7 @@ func TestSomeTargetsExist(t *testing.T) {
 	}
 }
 
-// TestDiscardLeavesNothing checks that nothing is left on disk, and that nothing more can be
-// written.
+// TestDiscardLeavesNothing checks that nothing is left on disk, and nothing more can be written.
 func TestDiscardLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -209,8 +219,7 @@ func TestDiscardLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestFileIsShorterThanWritten pins that a file which is shorter than what was written is not
-// published.
+// TestFileIsShorterThanWritten pins that a file shorter than what was written is not published.
 func TestFileIsShorterThanWritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

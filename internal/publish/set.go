@@ -132,8 +132,7 @@ func (s *Set) makeParents(dir string) error {
 	s.parents = append(s.parents, dir) // before mkdir, which may succeed and still return an error
 	err := s.disk.on("makeDir", makeDir, dir)
 	if errors.Is(err, fs.ErrExist) { // another run made it
-		s.parents = s.parents[:len(s.parents)-1]
-		return nil
+		s.parents, err = s.parents[:len(s.parents)-1], nil
 	}
 	return err
 }
@@ -145,6 +144,10 @@ func (s *Set) lockAndSweep(out *output) error {
 	err := s.makeParents(filepath.Dir(out.real))
 	if err == nil {
 		out.lock, err = resultOn(s.disk, "lock", takeLock, out.beside(lockSuffix)) // perhaps a lock and an error
+	}
+	same := func(other *output) bool { return other.lock != nil && strings.EqualFold(other.real, out.real) }
+	if errors.Is(err, errLocked) && slices.ContainsFunc(s.staged, same) { // one file, as on macOS and Windows
+		err = refusal("its name differs from another output's in case only", "give every output a place of its own")
 	}
 	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return err
@@ -396,12 +399,11 @@ func (s *Set) replaceFolder(out *output) error {
 func (s *Set) Discard() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
-		return
-	}
-	s.end()
-	for _, dir := range slices.Backward(s.parents) {
-		_ = s.disk.on("remove", os.Remove, dir)
+	if !s.ended {
+		s.end()
+		for _, dir := range slices.Backward(s.parents) {
+			_ = s.disk.on("remove", os.Remove, dir)
+		}
 	}
 }
 

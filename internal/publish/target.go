@@ -227,7 +227,7 @@ func (out *output) refuse(inputs []string, others []*output) error {
 		return refusal("it is the current folder, or contains it", "name a new folder inside it")
 	}
 	isIn := func(a, b *output) bool {
-		return a.real == b.real || b.target.Folder && strings.HasPrefix(a.real, b.real+string(filepath.Separator))
+		return a.real == b.real || strings.HasPrefix(a.real, b.real+string(filepath.Separator))
 	}
 	for _, other := range others {
 		if os.SameFile(out.info, other.info) || isIn(out, other) || isIn(other, out) {
