@@ -14,7 +14,8 @@ import (
 	"github.com/idxport/idxport/source"
 )
 
-// An Error has a kind, a message, a place and a hint.
+// An Error has a Kind, such as "differs" or "not found", a Msg, a Hint and a place: Path, Column,
+// Row and Offset. errors.As finds it.
 type Error = fault.Error
 
 // usagef returns an error about options that are wrong or contradict each other or the inputs.

@@ -32,8 +32,8 @@ type Source struct {
 	LabelColumn    string   // name of the label column; for CSV without names: first, last or none
 	MaxRecordBytes int64    // of the largest accepted record; 0 means DefaultMaxRecordBytes
 
-	Stdin   io.Reader
-	Workers int // number of goroutines; 0 means one per processor
+	Stdin   io.Reader // needed if an input is -
+	Workers int       // number of goroutines; 0 means one per processor
 	Events  Events
 }
 
@@ -65,7 +65,7 @@ type Target struct {
 	ClassColumn bool     // add a column of the names of labels
 	Reported    bool     // the Report is used: Source.Classes may be for it alone, as formats may hold no names
 
-	Stdout io.Writer
+	Stdout io.Writer // needed if an output is -
 }
 
 // Events are callbacks of a run; each may be nil. Calls do not overlap, unless the run is canceled.

@@ -17,9 +17,9 @@ import (
 // it then holds what was known before the error.
 type Report struct {
 	Inputs      []Input              `json:"inputs"`
-	Outputs     []Output             `json:"outputs"`             // set once all of them are published
-	Unchanged   []string             `json:"unchanged,omitempty"` // outputs that are up to date
-	Verified    []Verified           `json:"verified,omitempty"`
+	Outputs     []Output             `json:"outputs"`               // set once all of them are published
+	Unchanged   []string             `json:"unchanged,omitempty"`   // outputs that are up to date
+	Verified    []Verified           `json:"verified,omitempty"`    // by Verify alone
 	Differences []compare.Difference `json:"differences,omitempty"` // from the inputs, of the first 100 such rows
 	Applied     []Applied            `json:"applied"`
 	Notes       []string             `json:"notes"`
@@ -60,8 +60,7 @@ type Output struct {
 	Bytes  int64  `json:"bytes"`
 	Files  *int64 `json:"files,omitempty"` // number of files in a folder
 	Parts  []Part `json:"parts,omitempty"` // the files of a sharded output
-
-	Shown string `json:"-"` // the name for messages, where it is not Path
+	Shown  string `json:"-"`               // the name for messages, where it is not Path
 }
 
 // A Part describes one file of a sharded output.
@@ -78,8 +77,7 @@ type Verified struct {
 	Rows    int64    `json:"rows"`
 	Columns []string `json:"columns"`
 	Missing []string `json:"missing,omitempty"` // columns of the inputs that the output does not hold
-
-	Paths []string `json:"-"` // of all its files, if each column has a file of its own; Path is the first
+	Paths   []string `json:"-"`                 // of all its files, if each column has its own; Path is the first
 }
 
 // Applied lists what was done to one split. The metadata of outputs has it, too, without Split.

@@ -119,8 +119,8 @@ func reopen(r *request, path string, out *output, columns []source.Column) (sour
 	return source.WithColumns(t, found), nil
 }
 
-// Verify compares output, value by value, with the inputs as view shows them. The error is of the
-// kind fault.Differs if something differs. Its hint has the flags that the output records.
+// Verify compares output, value by value, with the inputs as view shows them. The error has
+// the Kind "differs" if something does. Its hint has other flags that the output records.
 func Verify(ctx context.Context, output string, in Source, view View) (*Report, error) {
 	report := NewReport(in.Events)
 	in.Inputs = append([]string{output}, in.Inputs...) // so that one store gets the parameters of all URLs
