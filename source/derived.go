@@ -57,8 +57,7 @@ func (d *derived) Decode(b *Raw) error {
 	return d.derive(b, inner)
 }
 
-// WithColumns returns t with other names, classes or shapes of its columns. Each shape must have as
-// many elements as the shape that it replaces.
+// WithColumns returns t with other names, classes or shapes (of as many elements) of its columns.
 func WithColumns(t Table, columns []Column) Table { return newDerived(t, columns, nil) }
 
 // WithRows returns t with the given number of rows, if it does not know its own. See [Count].

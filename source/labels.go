@@ -24,8 +24,7 @@ func ClassesKey(column string) string {
 	return KeyClasses + "." + column
 }
 
-// ClassesIn returns the class names of a column in the metadata of a file, nil if there are none.
-// Other programs may have changed them.
+// ClassesIn returns a column's class names in a file's metadata, which others may have changed.
 func ClassesIn(metadata map[string]string, column string) (names []string) {
 	_ = json.Unmarshal([]byte(metadata[ClassesKey(column)]), &names) // there may be none
 	return names

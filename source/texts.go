@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
 	"github.com/idxport/idxport/source/idx"
@@ -30,18 +32,18 @@ var truthValues = map[string]int64{"false": 0, "False": 0, "FALSE": 0, "true": 1
 func NewTexts(sample []string, o ReadOptions) (*Texts, *fault.Error) {
 	t, twice := &Texts{DType: idx.Uint8, labels: map[string]int64{}}, ""
 	for i, name := range o.Classes {
-		if name = strings.TrimSpace(name); name != "" {
-			if _, again := t.labels[name]; again {
-				twice = name
-			}
-			t.labels[name] = int64(i)
+		name = norm.NFC.String(strings.TrimSpace(name)) // macOS has another form
+		if _, again := t.labels[name]; again && name != "" {
+			twice = name
 		}
+		t.labels[name] = int64(i)
 	}
+	delete(t.labels, "")
 	isTruth := func(s string) bool { _, is := truthValues[strings.TrimSpace(s)]; return is }
 	numbers, named, truths := true, false, !slices.ContainsFunc(o.Classes, isTruth) // else the list decides
 	for _, text := range sample {
 		n, isNumber := wholeNumber(text)
-		_, isName := t.labels[strings.TrimSpace(text)]
+		_, isName := t.labels[norm.NFC.String(strings.TrimSpace(text))]
 		numbers, named, truths = numbers && isNumber, named || isName, truths && isTruth(text)
 		if n < 0 || n > math.MaxUint8 {
 			t.DType = idx.Int32
@@ -83,7 +85,7 @@ func (t *Texts) Put(dst []byte, text string) *fault.Error {
 	text = strings.TrimSpace(text)
 	n, known := wholeNumber(text)
 	_, _, isNumber := ParseNumber([]byte(text), 64)
-	label, isName := t.labels[text]
+	label, isName := t.labels[norm.NFC.String(text)]
 	if t.Names != nil || t.truths || isName && !isNumber { // also a name after rows of numbers
 		n, known = label, isName
 	}

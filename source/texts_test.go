@@ -10,8 +10,7 @@ import (
 	"github.com/idxport/idxport/source/idx"
 )
 
-// TestTexts: numbers are numbers, and names have the places of a list. Numbers that a list has at
-// other places are neither.
+// TestTexts: numbers are numbers, names are places in a list; numbers at other places are neither.
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	digits, turned := strings.Fields("0 1 2 3 4 5 6 7 8 9 A B"), []string{"A", "1", "0"}
@@ -40,6 +39,7 @@ func TestTexts(t *testing.T) {
 		"truth values of a list":        {[]string{"True", "False"}, []string{"True", "False"}, []int64{0, 1}, ""},
 		"truth values unlike a list":    {[]string{"true", "true"}, []string{"True"}, nil, "found names"},
 		"one truth value":               {[]string{"maybe", "true"}, nil, nil, "found names"},
+		"names in the form of macOS":    {[]string{"e\u0301", "\u00e9"}, []string{"A", "e\u0301"}, []int64{1, 1}, ""},
 		"an empty name":                 {[]string{"cat", ""}, nil, nil, "found an empty text among names"},
 	} {
 		form, bad := NewTexts(c.texts[:2], ReadOptions{Classes: c.classes})

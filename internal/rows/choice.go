@@ -100,8 +100,7 @@ func (c Choice) Parts() (n int64, name string) {
 	return c.part.n, fmt.Sprintf("%0*d-of-%d", len(strconv.FormatInt(c.part.n, 10)), c.part.i, c.part.n)
 }
 
-// Check returns the error for a choice that has selected none of the rows that there are. A range
-// that is empty as written is no mistake.
+// Check returns the error for a choice of none of the rows. A range empty as written is no mistake.
 func (c Choice) Check() error {
 	if c.span.first == c.span.last && !c.span.open {
 		return nil

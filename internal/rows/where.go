@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/idxport/idxport/internal/dataset"
 	"github.com/idxport/idxport/internal/fault"
 	"github.com/idxport/idxport/internal/text"
@@ -98,9 +100,8 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 }
 
 // valueRange matches a number, or two with a dash between them.
-var valueRange = text.Pattern(`^` + numberPattern + `(?:-` + numberPattern + `)?$`)
-
-const numberPattern = `(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`
+var valueRange = text.Pattern(strings.ReplaceAll(`^N(?:-N)?$`, "N",
+	`(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`))
 
 // numberRange parses a number, or a range of numbers, of a column.
 func (c condition) numberRange(value string, column source.Column) (found [][2]float64, err error) {
@@ -122,7 +123,7 @@ func (c condition) numberRange(value string, column source.Column) (found [][2]f
 // classRanges returns the labels of a class of the column, as ranges: several may have one name.
 func (c condition) classRanges(name string, column source.Column) (found [][2]float64, err error) {
 	for label, other := range column.Classes {
-		if other == name && name != "" {
+		if norm.NFC.String(other) == norm.NFC.String(name) && name != "" { // macOS has another form
 			found = append(found, [2]float64{float64(label), float64(label)})
 		}
 	}
