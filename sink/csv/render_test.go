@@ -83,24 +83,21 @@ func TestRunsOfZeros(t *testing.T) {
 func TestWidestTexts(t *testing.T) {
 	t.Parallel()
 	r := renderers(',')
-	for _, test := range []struct {
-		dtype   idx.DType
-		element []byte
-	}{
-		{idx.Uint8, []byte{255}},
-		{idx.Int8, bytesOf(t, int8(-128))},
-		{idx.Int16, bytesOf(t, int16(-32768))},
-		{idx.Int32, bytesOf(t, int32(-2147483648))},
-		{idx.Float32, bytesOf(t, float32(-0.000123456789))},
-		{idx.Float64, bytesOf(t, -1.2345678901234567e-308)},
+	for d, element := range map[idx.DType][]byte{
+		idx.Uint8:   {255},
+		idx.Int8:    bytesOf(t, int8(-128)),
+		idx.Int16:   bytesOf(t, int16(-32768)),
+		idx.Int32:   bytesOf(t, int32(-2147483648)),
+		idx.Float32: bytesOf(t, float32(-0.000123456789)),
+		idx.Float64: bytesOf(t, -1.2345678901234567e-308),
 	} {
 		for length := range 40 {
-			src := slices.Repeat(test.element, length)
-			checkRender(t, r, test.dtype, src)
-			for i := len(test.element); i < len(src); i += 2 * len(test.element) {
+			src := slices.Repeat(element, length)
+			checkRender(t, r, d, src)
+			for i := len(element); i < len(src); i += 2 * len(element) {
 				src[i] ^= 1 // no equal neighbours
 			}
-			checkRender(t, r, test.dtype, src)
+			checkRender(t, r, d, src)
 		}
 	}
 }

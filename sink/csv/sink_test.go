@@ -28,10 +28,7 @@ import (
 	"github.com/idxport/idxport/test/sinktest"
 )
 
-var (
-	_ sink.Sink  = (*Sink)(nil)
-	_ sink.Sizer = (*Sink)(nil)
-)
+var _ sink.Sizer = (*Sink)(nil)
 
 // TestPieces cuts the text of random tables anywhere, and leaves pieces to the steps: the text must
 // be that of one piece, which the golden files and the tests of the renderers check.
@@ -65,23 +62,21 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestHeaders compares with the table in the package comment: scalars come first.
+// TestHeaders compares with the table in the package comment: scalars come first. The golden files
+// have the headers of one tensor.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	tensors := []source.Column{column("a", idx.Uint8, 2, 2), column("label", idx.Uint8), column("a2", idx.Uint8, 3),
 		column("c", idx.Uint8, 2, 1, 2)}
-	for style, want := range map[string][2]string{
-		"kaggle":  {"label,pixel0,pixel1,pixel2,pixel3\n", "label,a0,a1,a2,a3,a2_0,a2_1,a2_2,c0,c1,c2,c3\n"},
-		"kaggle1": {"label,pixel1,pixel2,pixel3,pixel4\n", "label,a1,a2,a3,a4,a2_1,a2_2,a2_3,c1,c2,c3,c4\n"},
-		"rowxcol": {"label,1x1,1x2,2x1,2x2\n",
-			"label,a_1x1,a_1x2,a_2x1,a_2x2,a2_1x1,a2_1x2,a2_1x3,c_1x1x1,c_1x1x2,c_2x1x1,c_2x1x2\n"},
-		"pjreddie": {},
+	for style, want := range map[string]string{
+		"kaggle":   "label,a0,a1,a2,a3,a2_0,a2_1,a2_2,c0,c1,c2,c3\n",
+		"kaggle1":  "label,a1,a2,a3,a4,a2_1,a2_2,a2_3,c1,c2,c3,c4\n",
+		"rowxcol":  "label,a_1x1,a_1x2,a_2x1,a_2x2,a2_1x1,a2_1x2,a2_1x3,c_1x1x1,c_1x1x2,c_2x1x1,c_2x1x2\n",
+		"pjreddie": "",
 	} {
-		for i, columns := range [][]source.Column{tensors[:2], tensors} {
-			s, data := randomTable(0, columns...)
-			if got := convert(t, s, data, with(sink.Options{Layout: style}), 1); got != want[i] {
-				t.Errorf("%s: found %q, expected %q", style, got, want[i])
-			}
+		s, data := randomTable(0, tensors...)
+		if got := convert(t, s, data, with(sink.Options{Layout: style}), 1); got != want {
+			t.Errorf("%s: found %q, expected %q", style, got, want)
 		}
 	}
 }
@@ -102,6 +97,8 @@ func TestRefusals(t *testing.T) {
 		"names, no header":   {[]source.Column{named}, sink.Options{Layout: "pjreddie"}},
 		"names in a matrix":  {[]source.Column{named}, sink.Options{Layout: "matrix"}},
 		"a huge name":        {[]source.Column{huge}, sink.Options{}},
+		"another scalar":     {[]source.Column{label, image, column("x", idx.Uint8)}, sink.Options{Layout: "pjreddie"}},
+		"labels of two":      {[]source.Column{column("label", idx.Uint8, 2), image}, sink.Options{Layout: "pjreddie"}},
 	} {
 		var refused *fault.Error
 		s := &schema.Schema{Columns: test.columns, Rows: 1}
@@ -206,6 +203,7 @@ func TestGoldenFiles(t *testing.T) {
 	}
 	image, label := column("image", idx.Uint8, 2, 3), column("label", idx.Uint8)
 	both := &schema.Schema{Columns: []source.Column{image, label}, Rows: 5}
+	mixed, values := types(t)
 	for _, test := range []struct {
 		golden  string
 		schema  *schema.Schema
@@ -221,7 +219,7 @@ func TestGoldenFiles(t *testing.T) {
 			sink.Options{Layout: "matrix"}},
 		{"matrix-label.csv", &schema.Schema{Columns: []source.Column{label}, Rows: 5}, [][]byte{labels},
 			sink.Options{Layout: "matrix"}},
-		{"types.csv", typesSchema(), typesColumns(t), sink.Options{}},
+		{"types.csv", mixed, values, sink.Options{}},
 	} {
 		want := must.Get(os.ReadFile(filepath.Join("testdata", test.golden)))(t)
 		for _, batchRows := range []int{1, 2, 5} {
@@ -232,27 +230,21 @@ func TestGoldenFiles(t *testing.T) {
 	}
 }
 
-// typesSchema returns the schema of types.csv, with scalars among the tensors and names that must
-// be quoted.
-func typesSchema() *schema.Schema {
+// types returns the table of types.csv: scalars among tensors, and names that must be quoted.
+func types(t *testing.T) (*schema.Schema, [][]byte) {
 	return &schema.Schema{Rows: 3, Columns: []source.Column{
-		column("i8", idx.Int8), column("a", idx.Float32, 2), column(`a "quoted" name`, idx.Int16),
-		column("b", idx.Int32, 2, 1),
-		column("i32, wide", idx.Int32), column("=f32", idx.Float32), column("f64", idx.Float64),
-	}}
-}
-
-func typesColumns(t *testing.T) [][]byte {
-	t.Helper()
-	return [][]byte{
-		bytesOf(t, []int8{-128, 0, 127}),
-		bytesOf(t, []float32{1, float32(math.Copysign(0, -1)), 1e20, 100000, 1 << 24, 1e-5}),
-		bytesOf(t, []int16{-32768, -1, 32767}),
-		bytesOf(t, []int32{0, 1, -2, 10000, 99999999, -123456789}),
-		bytesOf(t, []int32{math.MinInt32, 70000, math.MaxInt32}),
-		bytesOf(t, []float32{math.MaxFloat32, float32(math.NaN()), 0.1}),
-		bytesOf(t, []float64{5e-324, math.Inf(-1), 0.1}),
-	}
+			column("i8", idx.Int8), column("a", idx.Float32, 2), column(`a "quoted" name`, idx.Int16),
+			column("b", idx.Int32, 2, 1), column("i32, wide", idx.Int32), column("=f32", idx.Float32),
+			column("f64", idx.Float64),
+		}}, [][]byte{
+			bytesOf(t, []int8{-128, 0, 127}),
+			bytesOf(t, []float32{1, float32(math.Copysign(0, -1)), 1e20, 100000, 1 << 24, 1e-5}),
+			bytesOf(t, []int16{-32768, -1, 32767}),
+			bytesOf(t, []int32{0, 1, -2, 10000, 99999999, -123456789}),
+			bytesOf(t, []int32{math.MinInt32, 70000, math.MaxInt32}),
+			bytesOf(t, []float32{math.MaxFloat32, float32(math.NaN()), 0.1}),
+			bytesOf(t, []float64{5e-324, math.Inf(-1), 0.1}),
+		}
 }
 
 // TestClasses reads the names back with encoding/csv, also when a piece of text holds only a few of
@@ -260,8 +252,7 @@ func typesColumns(t *testing.T) [][]byte {
 func TestClasses(t *testing.T) {
 	t.Parallel()
 	names := []string{"plain", "with, comma", "with\ttab", `with "quotes"`, " leading", "=SUM(A1)", "+1", "-1", "@x",
-		"ü",
-		strings.Repeat(`"`, 1<<20)}
+		"ü", strings.Repeat(`"`, 1<<20)}
 	var pixels, labels []byte
 	var want [][]string
 	for i := range 1_000 {

@@ -195,10 +195,13 @@ func TestFarOffsets(t *testing.T) {
 // rows, 128 MiB, or a quarter of the rows but at least 20,000; and 32 MiB that wait.
 func TestRowGroups(t *testing.T) {
 	t.Parallel()
-	bytesOf := func(n int) source.Column {
-		return source.Column{Name: fmt.Sprint(n), DType: idx.Uint8, Shape: []int{n}}
+	tensors := func(sizes ...int) (columns []source.Column) {
+		for _, n := range sizes {
+			columns = append(columns, source.Column{Name: fmt.Sprint(n), DType: idx.Uint8, Shape: []int{n}})
+		}
+		return columns
 	}
-	scalar := source.Column{Name: "label", DType: idx.Uint8}
+	scalar := []source.Column{{Name: "label", DType: idx.Uint8}}
 	for _, test := range []struct {
 		name    string
 		columns []source.Column
@@ -206,21 +209,16 @@ func TestRowGroups(t *testing.T) {
 		known   bool
 		want    []int64
 	}{
-		{"one batch", []source.Column{scalar}, 60_000, true, []int64{60_000}},
-		{"quarter of 300,000 in batches of 65,536", []source.Column{scalar}, 300_000, true,
-			[]int64{131_072, 131_072, 37_856}},
-		{"122,880 rows in batches of 20,968", []source.Column{bytesOf(50)}, 300_000, false,
-			[]int64{125_808, 125_808, 48_384}},
-		{"20,000 rows in batches of 10,480", []source.Column{bytesOf(100)}, 70_000, true,
-			[]int64{20_960, 20_960, 20_960, 7_120}},
-		{"quarter of 100,000 in batches of 10,480", []source.Column{bytesOf(100)}, 100_000, true,
-			[]int64{31_440, 31_440, 31_440, 5_680}},
-		{"32 MiB waiting, 64·(8191+5) bytes a batch with levels", []source.Column{bytesOf(8192), bytesOf(8191)}, 4_700,
-			false, []int64{4_096, 604}},
-		{"32 MiB waiting of a tensor behind a scalar", []source.Column{scalar, bytesOf(16383)}, 2_100, false,
+		{"one batch", scalar, 60_000, true, []int64{60_000}},
+		{"quarter of 300,000 in batches of 65,536", scalar, 300_000, true, []int64{131_072, 131_072, 37_856}},
+		{"122,880 rows in batches of 20,968", tensors(50), 300_000, false, []int64{125_808, 125_808, 48_384}},
+		{"20,000 rows in batches of 10,480", tensors(100), 70_000, true, []int64{20_960, 20_960, 20_960, 7_120}},
+		{"quarter of 100,000, batches of 10,480", tensors(100), 100_000, true, []int64{31_440, 31_440, 31_440, 5_680}},
+		{"32 MiB waiting, 64·(8191+5) bytes a batch", tensors(8192, 8191), 4_700, false, []int64{4_096, 604}},
+		{"32 MiB waiting of a tensor behind a scalar", slices.Concat(scalar, tensors(16383)), 2_100, false,
 			[]int64{2_048, 52}},
-		{"32 MiB waiting in columns", []source.Column{bytesOf(4096)}, 8_500, false, []int64{8_192, 308}},
-		{"nothing waiting", []source.Column{bytesOf(16384)}, 2_500, false, []int64{2_500}},
+		{"32 MiB waiting in columns", tensors(4096), 8_500, false, []int64{8_192, 308}},
+		{"nothing waiting", tensors(16384), 2_500, false, []int64{2_500}},
 	} {
 		written := layouttest.Table{Columns: test.columns, Rows: test.rows}
 		for _, c := range test.columns {

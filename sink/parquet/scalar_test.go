@@ -93,15 +93,14 @@ func TestStatistics(t *testing.T) {
 func TestColumnIndex(t *testing.T) {
 	t.Parallel()
 	type test struct {
-		name  string
-		value func(row int) float64
-		order format.BoundaryOrder
-		mins  []float64
-		maxs  []float64
+		name       string
+		value      func(row int) float64
+		order      format.BoundaryOrder
+		mins, maxs []float64
 	}
 	bounded := func(name string, order format.BoundaryOrder, mins, maxs []float64) test {
-		return test{name, func(row int) float64 { return [][]float64{mins, maxs}[row%2][row/20_000] }, order, mins,
-			maxs}
+		value := func(row int) float64 { return [][]float64{mins, maxs}[row%2][row/20_000] }
+		return test{name, value, order, mins, maxs}
 	}
 	for _, test := range []test{
 		{"ascending", func(row int) float64 { return float64(row) }, format.Ascending, []float64{0, 20_000, 40_000},
