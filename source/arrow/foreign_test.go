@@ -26,6 +26,8 @@ func needed(name string) (o source.ReadOptions) {
 		o.Columns = []string{"label", "x"}
 	case name == "dictionary", name == "pixels-by-index":
 		o.Columns = []string{"label", "image"}
+	case name == "dictionary-names":
+		o.Classes = []string{"ibis", "dodo", "gnu"}
 	case name == "binary-view-long", name == "polars-binary":
 		o.DType, o.Shape = idx.Uint8, []int{100}
 	case strings.HasSuffix(name, "-without-type"):

@@ -108,6 +108,8 @@ save("dictionary-replaced", {"label": replaced, "x": label / 2}, stream=True, la
 species = ["", "ibis", "dodo", "gnu"]
 codes = np.array([3, 1, 2, 1, 2, 2, 3], "u1")
 texts = [species[k] for k in codes]
+spare = pa.array([None, *species[1:]])  # no row uses the null
+save("dictionary-names", {"label": pa.DictionaryArray.from_arrays(pa.array(codes), spare)}, batch=2, classes={"label": species[1:]}, label=codes - 1)
 save("pixels", {"label": label.astype("i8"), **{f"pixel{i}": values.reshape(7, 12)[:, i] for i in range(9)}}, batch=4,
      label=label.astype("i4"), image=values.reshape(7, 12)[:, :9].reshape(7, 3, 3))
 save("pixels-by-index", {"class": pa.array([str(v) for v in label]), **{f"{i}x{j}": values[:, i, j] for i in range(3) for j in range(4)}, "label": label},
