@@ -166,6 +166,7 @@ func TestRefusedFooters(t *testing.T) {
 	t.Parallel()
 	type footer = format.FileMetaData
 	decimal, time := new(format.DecimalType), thrift.New(deprecated.TimeMillis)
+	repeat := func(s []format.SchemaElement) { s[1].RepetitionType.V = format.Repeated }
 	chunk := func(f *footer) *format.ColumnChunk { return &f.RowGroups[0].Columns[0] }
 	whole := must.Get(os.ReadFile("testdata/pyarrow-list.parquet"))(t)
 	with := func(at int, text string) []byte {
@@ -205,9 +206,22 @@ func TestRefusedFooters(t *testing.T) {
 	} {
 		files[want] = edited(t, "pyarrow-list", change)
 	}
-	files["BYTE_ARRAY (converted type 5)"] = edited(t, "pyarrow-binary", func(f *footer) {
-		f.Schema[1].ConvertedType = thrift.New(deprecated.Decimal)
-	})
+	type schema = []format.SchemaElement
+	for _, c := range []struct {
+		name, want string
+		change     func(s schema)
+	}{
+		{"list", "image: found structs", func(s schema) { s[0].NumChildren.V--; s[2].NumChildren.V++ }}, // a pair
+		{"binary", "(converted type 5)", func(s schema) { s[1].ConvertedType = thrift.New(deprecated.Decimal) }},
+		{"binary", "of the type DECIMAL(0,0), ", func(s schema) { s[1].LogicalType.Value = decimal }},
+		{"binary", "of the type BYTE_ARRAY, ", repeat},
+		{"binary", "type STRING, ", func(s schema) { repeat(s); s[1].LogicalType.Value = new(format.StringType) }},
+		{"fixed-binary", "of the type UUID, ", func(s schema) { s[1].LogicalType.Value = new(format.UUIDType) }},
+		{"fixed-binary", "of the type FIXED_LEN_BYTE_ARRAY, ", repeat},
+		{"int8", "found 42949", func(s schema) { s[3].LogicalType.Value = &format.IntType{BitWidth: 32} }}, // of −128
+	} {
+		files[c.want] = edited(t, "pyarrow-"+c.name, func(f *footer) { c.change(f.Schema) })
+	}
 	for want, file := range files {
 		table, err := fromBytes(file, source.ReadOptions{})
 		if err == nil {

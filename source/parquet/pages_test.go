@@ -60,11 +60,14 @@ var encodings = map[string]encoded{
 	"equal differences": {format.Int64, format.DeltaBinaryPacked, 3, "\x08\x01\x03\x02\x02\x00", threeInt64, "", 0, 0},
 	"split bytes": {format.Float, format.ByteStreamSplit, 2, "\xaa\x00\xbb\x11\xcc\x22\xdd\x33",
 		"\xaa\xbb\xcc\xdd\x00\x11\x22\x33", "", 0, 0},
-	"plain bytes": {format.ByteArray, plain, 2, lengths, "abc", "", 0, 0},
+	"negative zero": {format.Float, plain, 1, "\x00\x00\x00\x80", "\x00\x00\x00\x80", "", 0, idx.Float32},
+	"plain bytes":   {format.ByteArray, plain, 2, lengths, "abc", "", 0, 0},
 	// Indices of 2 bits: a run of two 1, then a packed group that begins with 0 and 1.
 	"indices": {format.Int32, format.RLEDictionary, 4, "\x02\x04\x01\x03\x04\x00",
 		"\x05\x00\x00\x00\x05\x00\x00\x00\x07\x00\x00\x00\x05\x00\x00\x00", eightInt32[:8], 2, 0},
 	"indices of bytes": {format.ByteArray, format.RLEDictionary, 4, "\x02\x04\x01\x03\x04\x00", "ccabc", lengths, 2, 0},
+	"indices of pixels": {format.Int32, format.RLEDictionary, 8, "\x08\x03\x00\x01\x00\x00\x01\x01\x00\x01",
+		"\x07\x05\x07\x07\x05\x05\x07\x05", eightInt32[:8], 2, idx.Uint8},
 	// Integers that are kept as the first of uint8, int16 and int32 that holds them.
 	"bytes": {format.Int64, plain, 2, threeInt64[:16], "\x01\x02", "", 0, idx.Int32},
 	"shorts": {format.Int64, plain, 2, "\xff\xff\xff\xff\xff\xff\xff\xff\x2c\x01\x00\x00\x00\x00\x00\x00",
@@ -130,6 +133,7 @@ func TestRefusedEncodings(t *testing.T) {
 		{"indices", "\x02\x04\x02", "index 2, expected one of the dictionary's 2"},
 		{"indices", "\x02\x03\xff\xff", "index 3, expected"},
 		{"indices of bytes", "\x02\x04\x02", "index 2, expected"},
+		{"indices of pixels", "\x08\x03\x00\x01\x00\x00\x01\x01\x00\x02", "index 2, expected"},
 		{"indices", "\x21\x04\x02", "at most 32 bits"},
 		{"indices", "\x02" + string(binary.AppendUvarint(nil, 1<<32)) + "\x01", "end too early"}, // a run of 2³¹
 		{"deltas", wide, "end too early"},                                                        // 65 bits
@@ -153,7 +157,8 @@ func TestRefusedEncodings(t *testing.T) {
 		}
 	}
 	for base, encoding := range map[string]format.Encoding{"plain bytes": format.ByteStreamSplit,
-		"plain integers": format.RLE, "split bytes": format.DeltaBinaryPacked, "truth values": format.RLEDictionary} {
+		"plain integers": format.RLE, "split bytes": format.DeltaBinaryPacked, "truth values": format.RLEDictionary,
+		"runs of truth values": format.ByteStreamSplit} {
 		e := encodings[base]
 		e.encoding = encoding
 		if _, err := e.decode(e.count); !errors.Is(err, fault.Unsupported) {
@@ -265,6 +270,8 @@ func TestBombs(t *testing.T) {
 	deltas := pageOf(t, &format.PageHeader{Type: format.DataPage, UncompressedPageSize: 1000,
 		DataPageHeader: thrift.New(format.DataPageHeader{NumValues: many, Encoding: format.DeltaBinaryPacked,
 			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})}, zeros(1000, 0))
+	compressed := pageOf(t, &format.PageHeader{Type: format.DataPageV2, UncompressedPageSize: 20,
+		DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{NumValues: 5})}, zeros(20, 0))
 	for name, test := range map[string]struct {
 		rows, columns int
 		pages         [][]byte
@@ -277,6 +284,7 @@ func TestBombs(t *testing.T) {
 		"a large dictionary":            {5, 1, [][]byte{dictionary(many), zip(5, 5, 0)}, "found a page of"},
 		"two dictionaries":              {5, 1, [][]byte{dictionary(9), dictionary(9)}, "expected one of PLAIN values"},
 		"a dictionary":                  {5, 1, [][]byte{dictionary(1 << 14), zip(5, 5, 0)}, "<nil>"},
+		"a page of version 2":           {5, 1, [][]byte{compressed}, "<nil>"}, // by default, its values are compressed
 		"pages of one value":            {600, 1, slices.Repeat([][]byte{zip(1, many, 0)}, 600), "found a page of"},
 	} {
 		file := columnsOf(t, format.Required, format.Zstd, test.rows, test.rows, test.columns, test.pages...)

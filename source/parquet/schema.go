@@ -80,7 +80,7 @@ func (n *node) column() string {
 
 // innermost returns the element of nested lists, whose groups have one child, or n.
 func (n *node) innermost() *node {
-	for n.index < 0 && len(n.children) == 1 && (n.repeated() || n.children[0].repeated()) { // else a struct
+	for len(n.children) == 1 && (n.repeated() || n.children[0].repeated()) { // else a struct
 		n = n.children[0]
 	}
 	return n

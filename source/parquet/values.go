@@ -54,7 +54,7 @@ func (p *page) decodeValues(c *content, src []byte) (err error) {
 	case kind != format.Boolean && p.width > 0 && e == format.ByteStreamSplit: // first bytes, second bytes, …
 		c.values = make([]byte, len(src)/p.width*p.width)
 		source.SwapAxes(c.values, src, p.width, len(src)/p.width, 1)
-	case kind != format.Boolean && e == format.Plain:
+	case e == format.Plain:
 		c.values = src
 	default:
 		return columnar.Unsupported("write the file with other encodings, such as those of pyarrow's defaults",

@@ -131,6 +131,7 @@ def pyarrow_bad():
     uint8 = pa.list_(pa.uint8())
     write("bad-null-element", pa.array([[*v[:11], None] if k == 70 else v for k, v in enumerate(rows)], uint8))
     write("bad-null-list", pa.array([None if k == 70 else v for k, v in enumerate(rows)], uint8))
+    write("bad-null-lists", pa.array([None] * ROWS, uint8))
     write("bad-empty-list", pa.array([[] if k == 70 else v for k, v in enumerate(rows)], uint8))
     write("bad-short-list", pa.array([v[:11] if k == 70 else v for k, v in enumerate(rows)], uint8))
     write("bad-long-list", pa.array([[*v, 1] if k == 70 else v for k, v in enumerate(rows)], uint8))
