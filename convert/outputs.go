@@ -206,7 +206,7 @@ func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format
 	if f.OneColumn {
 		return out.perColumn(r, t)
 	} else if t.container {
-		out.path = source.Under(path, j.base()+out.fileExtension())
+		out.path = source.Under(path, j.base()+f.FileExtension(out.options.Compression.Name))
 	}
 	return []*output{out}, shard(in, t, out)
 }
@@ -215,8 +215,8 @@ func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format
 // −1 if there are none or they can be read only once.
 func (in *inputs) maxLabel(ctx context.Context, s dataset.Split) (largest int64, err error) {
 	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f dataset.File) bool {
-		unreadable := len(f.Header.Dims) == 0 // no IDX file, or standard input, which reading would empty
-		return unreadable || f.Role != dataset.Label && f.Name != in.request.LabelColumn
+		// Without a header, it is no IDX file, or standard input, which reading would empty.
+		return len(f.Header.Dims) == 0 || f.Role != dataset.Label && f.Name != in.request.LabelColumn
 	})
 	if len(s.Files) == 0 {
 		return -1, nil
@@ -235,10 +235,6 @@ func (in *inputs) maxLabel(ctx context.Context, s dataset.Split) (largest int64,
 		return nil
 	})
 	return largest, err
-}
-
-func (out *output) fileExtension() string {
-	return out.format.FileExtension(out.options.Compression.Name)
 }
 
 // perColumn returns the output for the column that the path names, or in a folder one for each, and
@@ -278,29 +274,32 @@ func misleads(in *inputs, out *output) bool {
 }
 
 // fileName returns the name of the file of column c in a folder: train-image.npy or, for IDX,
-// train-images-idx3-ubyte, as data sets are published. The only column of x-images keeps that name.
+// train-images-idx3-ubyte, as data sets are published. The only column of x-images is one of x.
 func (out *output) fileName(c source.Column) string {
 	// The name may come from the contents of a file: what no file is called becomes _.
 	what := "-" + regexp.MustCompile(`[\x00-\x1f\x7f\x{FFFD}/\\:*?"<>|]`).ReplaceAllString(c.Name, "_")
 	base, isLabel := out.job.base(), strings.TrimSuffix(c.Name, "s") == dataset.Label.String()
-	if c.Name == dataset.Data.String() || out.format.Beside && isLabel { // others are columns beside it
+	table, isNamed := strings.CutSuffix("-"+strings.TrimSuffix(base, "s"), what)
+	isData, isOnly := c.Name == dataset.Data.String(), len(out.job.table.Columns()) == 1
+	if isNamed && isOnly && !isData && out.job.split.Name == "" {
+		base = strings.TrimPrefix(table, "-")
+	}
+	if isData || out.format.Beside && isLabel && base != "" { // others are columns beside it
 		what = ""
+	} else if out.format.Name != "npy" && (c.Name == dataset.Image.String() || c.Name == dataset.Label.String()) {
+		what += "s"
 	}
 	if base == "test" && (out.format.IsIDX || out.format.Beside && what != "") {
 		base = "t10k" // programs that look for MNIST expect it
+	} else if base == "" {
+		what = what[1:]
 	}
-	prefix, isNamed := strings.CutSuffix("-"+strings.TrimSuffix(base, "s"), what)
-	if isNamed && what != "" && len(out.job.table.Columns()) == 1 {
-		base, what = strings.TrimPrefix(prefix+what, "-"), ""
-	}
+	extension := out.format.FileExtension(out.options.Compression.Name)
 	if !out.format.IsIDX {
-		return base + what + out.fileExtension()
-	}
-	if c.Name == dataset.Image.String() || c.Name == dataset.Label.String() {
-		what += "s"
+		return base + what + extension
 	}
 	h := idx.Header{DType: c.DType, Dims: make([]int64, 1+len(c.Shape))}
-	return base + what + "-" + h.Name() + strings.TrimPrefix(out.fileExtension(), out.format.Extension) // .gz or .zst
+	return base + what + "-" + h.Name() + strings.TrimPrefix(extension, out.format.Extension) // .gz or .zst
 }
 
 // columnFor returns the column for the file at the output's path: the one that the path names, or
