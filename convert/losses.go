@@ -35,11 +35,11 @@ func checkStaying(ctx context.Context, r *request, outputs []*output, inputs []s
 				name := cmp.Or(inPlaceOf(base, filepath.Base(named), e.Name()), base) // of another split, or this one
 				path := beside + strings.ReplaceAll(below, base, name)
 				isMade := func(o *output) bool { return filepath.Clean(o.path) == path }
-				old, err := os.Lstat(path)
-				if err != nil || slices.ContainsFunc(outputs, isMade) {
+				if _, err := os.Lstat(path); err != nil || slices.ContainsFunc(outputs, isMade) {
 					continue
 				}
-				isOld := func(input string) bool { info, _ := os.Lstat(input); return os.SameFile(info, old) }
+				old, _ := os.Stat(path) // nil if it is a link to nothing
+				isOld := func(input string) bool { info, _ := os.Stat(input); return os.SameFile(info, old) }
 				if advice := out.owns(ctx, r, named, beside, path); advice != "" {
 					if slices.ContainsFunc(inputs, isOld) {
 						advice = "write to another folder than that of the input"
