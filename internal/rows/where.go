@@ -87,7 +87,7 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 	}
 	for _, value := range values {
 		find := c.numberRange
-		if byName || slices.Contains(column.Classes, value) && !valueRange().MatchString(value) {
+		if class, _ := c.classRanges(value, column); byName || class != nil && !valueRange().MatchString(value) {
 			find = c.classRanges
 		}
 		found, err := find(value, column)
