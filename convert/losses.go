@@ -38,9 +38,9 @@ func checkStaying(ctx context.Context, r *request, outputs []*output, inputs []s
 				if _, err := os.Lstat(path); err != nil || slices.ContainsFunc(outputs, isMade) {
 					continue
 				}
-				old, _ := os.Stat(path) // nil if it is a link to nothing
-				isOld := func(input string) bool { info, _ := os.Stat(input); return os.SameFile(info, old) }
 				if advice := out.owns(ctx, r, named, beside, path); advice != "" {
+					old, _ := os.Stat(path) // nil if it is a link to nothing
+					isOld := func(input string) bool { info, _ := os.Stat(input); return os.SameFile(info, old) }
 					if slices.ContainsFunc(inputs, isOld) {
 						advice = "write to another folder than that of the input"
 					}

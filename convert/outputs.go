@@ -206,7 +206,7 @@ func outputsAt(ctx context.Context, in *inputs, t target, j *job, f sinks.Format
 	if f.OneColumn {
 		return out.perColumn(r, t)
 	} else if t.container {
-		out.path = source.Under(path, j.base()+f.FileExtension(out.options.Compression.Name))
+		out.path = source.Under(path, j.base()+out.ext())
 	}
 	return []*output{out}, shard(in, t, out)
 }
@@ -276,8 +276,7 @@ func misleads(in *inputs, out *output) bool {
 // fileName returns the name of the file of column c in a folder: train-image.npy or, for IDX,
 // train-images-idx3-ubyte, as data sets are published. The only column of x-images is one of x.
 func (out *output) fileName(c source.Column) string {
-	// The name may come from the contents of a file: what no file is called becomes _.
-	what := "-" + regexp.MustCompile(`[\x00-\x1f\x7f\x{FFFD}/\\:*?"<>|]`).ReplaceAllString(c.Name, "_")
+	what := "-" + notInNames().ReplaceAllString(c.Name, "_")
 	base, isLabel := out.job.base(), strings.TrimSuffix(c.Name, "s") == dataset.Label.String()
 	table, isNamed := strings.CutSuffix("-"+strings.TrimSuffix(base, "s"), what)
 	isData, isOnly := c.Name == dataset.Data.String(), len(out.job.table.Columns()) == 1
@@ -294,12 +293,11 @@ func (out *output) fileName(c source.Column) string {
 	} else if base == "" {
 		what = what[1:]
 	}
-	extension := out.format.FileExtension(out.options.Compression.Name)
 	if !out.format.IsIDX {
-		return base + what + extension
+		return base + what + out.ext()
 	}
 	h := idx.Header{DType: c.DType, Dims: make([]int64, 1+len(c.Shape))}
-	return base + what + "-" + h.Name() + strings.TrimPrefix(extension, out.format.Extension) // .gz or .zst
+	return base + what + "-" + h.Name() + strings.TrimPrefix(out.ext(), out.format.Extension) // .gz or .zst
 }
 
 // columnFor returns the column for the file at the output's path: the one that the path names, or
@@ -346,6 +344,8 @@ func shard(in *inputs, t target, out *output) error {
 	out.shards, out.kind = "data/"+stem, publish.Hub
 	return nil
 }
+
+func (out *output) ext() string { return out.format.FileExtension(out.options.Compression.Name) }
 
 // hubName returns the name of a split for the Hub, where only letters, digits and _ are allowed.
 func hubName(split string) string { return regexp.MustCompile(`\W`).ReplaceAllString(split, "_") }

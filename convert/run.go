@@ -311,8 +311,7 @@ func openSink(r *request, to destination) (sink.Sink, error) {
 	if r.RowsPerFile > 0 && (perFile.Rows < 0 || perFile.Rows > r.RowsPerFile) {
 		perFile.Rows = r.RowsPerFile // row groups depend on it
 	}
-	options := parts.Options{Stem: out.shards, Extension: out.format.FileExtension(out.options.Compression.Name),
-		Rows: r.RowsPerFile, First: out.job.first}
+	options := parts.Options{Stem: out.shards, Extension: out.ext(), Rows: r.RowsPerFile, First: out.job.first}
 	return parts.New(to.folder, out.job.schema, options, func(file io.Writer) (sink.Sink, error) {
 		return out.format.Open(file, nil, &perFile, out.options)
 	})

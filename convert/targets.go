@@ -195,6 +195,7 @@ func extension(path string) string { return filepath.Ext(placeholder().ReplaceAl
 // placeholder matches a placeholder, such as {split}, in the path of an output, and also unknown
 // ones of letters, such as {Split}, which are refused; other braces are part of a name.
 var placeholder = text.Pattern(`\{[A-Za-z]*\}`)
+var notInNames = text.Pattern(`[\x00-\x1f\x7f\x{FFFD}/\\:*?"<>|]`) // what no file is called, but a column may be
 
 // checkPath returns an error if the path in an argument is empty, or begins with ~ for a folder.
 func checkPath(arg, path string) error {

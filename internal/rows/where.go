@@ -86,11 +86,10 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 			c.text, c.column, text.Shape(column.Shape)).WithHint("%s", hint)
 	}
 	for _, value := range values {
-		find := c.numberRange
-		if class, _ := c.classRanges(value, column); byName || class != nil && !valueRange().MatchString(value) {
-			find = c.classRanges
+		found, err := c.classRanges(value, column)
+		if !byName && (err != nil || valueRange().MatchString(value)) {
+			found, err = c.numberRange(value, column)
 		}
-		found, err := find(value, column)
 		if err != nil {
 			return test, err
 		}
@@ -100,8 +99,9 @@ func (c condition) rowTest(t source.Table) (test rowTest, err error) {
 }
 
 // valueRange matches a number, or two with a dash between them.
-var valueRange = text.Pattern(strings.ReplaceAll(`^N(?:-N)?$`, "N",
-	`(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`))
+var valueRange = text.Pattern(`^` + numberPattern + `(?:-` + numberPattern + `)?$`)
+
+const numberPattern = `(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)`
 
 // numberRange parses a number, or a range of numbers, of a column.
 func (c condition) numberRange(value string, column source.Column) (found [][2]float64, err error) {
